@@ -1,1 +1,233 @@
-//! Placeholder.
+//! The commands: one declarative [`Record`] each, from which lookup, `COMMAND`, arity errors, checks
+//! of rights and the documentation follow.
+//!
+//! A record lives in the file of its group, a subcommand's inside its container's. Adding a command
+//! is adding its record, and its name to [`Command`]; the compiler refuses one without the other, and
+//! whoever executes commands is told by the exhaustiveness of `match` what is not executed yet.
+//!
+//! Subcommands are commands of their own: `CLIENT ID` is [`Command::ClientId`], found by
+//! [`subcommand`] once [`find`] has found the container.
+
+mod argument;
+mod client;
+mod connection;
+mod errors;
+mod flags;
+mod hashes;
+mod index;
+mod keys;
+mod pubsub;
+mod record;
+mod server;
+mod sorted_sets;
+mod strings;
+mod transactions;
+
+pub use argument::{Argument, Kind};
+pub use errors::CommandError;
+pub use flags::{Categories, Flags, Group, KeyFlags};
+pub use record::{ChannelSpec, KeySpec, Record};
+
+use crate::resp::Arguments;
+use index::Index;
+
+/// The version of Redis whose commands, replies and texts these are.
+pub const REDIS_VERSION: &str = "7.2.4";
+
+/// Declares [`Command`] from a list of names.
+macro_rules! names {
+    ($($name:ident)*) => {
+        /// A command, or a subcommand of a container.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u16)]
+        pub enum Command {
+            $(
+                #[doc = concat!("See the record of `", stringify!($name), "`.")]
+                $name,
+            )*
+        }
+
+        impl Command {
+            /// How many commands there are, subcommands included.
+            pub const COUNT: usize = [$(stringify!($name)),*].len();
+        }
+    };
+}
+
+names! {
+    Ping Echo Hello Auth Select Quit Reset
+    Client ClientId ClientSetName ClientGetName ClientSetInfo ClientList ClientInfo ClientKill
+    ClientReply ClientHelp
+
+    Subscribe PSubscribe SSubscribe Unsubscribe PUnsubscribe SUnsubscribe Publish SPublish
+    PubSub PubSubChannels PubSubNumSub PubSubNumPat PubSubShardChannels PubSubShardNumSub PubSubHelp
+
+    Del Exists Type Expire PExpire ExpireAt PExpireAt Ttl PTtl ExpireTime PExpireTime Persist Keys
+
+    Set Get MGet MSet StrLen Append GetDel GetSet SetNx SetEx PSetEx Incr Decr IncrBy DecrBy
+
+    HSet HGet HDel HGetAll HLen HMGet HMSet HExists HKeys HVals HIncrBy
+
+    ZAdd ZScore ZMScore ZRem ZCard ZRange ZRank ZRevRank ZIncrBy ZCount
+
+    Multi Exec Discard
+
+    Time Info DbSize FlushAll FlushDb
+    Config ConfigGet ConfigSet ConfigHelp
+    Acl AclCat AclDelUser AclGetUser AclHelp AclList AclSetUser AclUsers AclWhoAmI
+    Command CommandCount CommandDocs CommandGetKeys CommandGetKeysAndFlags CommandHelp CommandInfo
+    CommandList
+}
+
+/// The records of all groups. A container's subcommands are inside its record.
+const GROUPS: [&[Record]; 8] = [
+    connection::RECORDS,
+    pubsub::RECORDS,
+    keys::RECORDS,
+    strings::RECORDS,
+    hashes::RECORDS,
+    sorted_sets::RECORDS,
+    transactions::RECORDS,
+    server::RECORDS,
+];
+
+/// How many commands there are that are not subcommands: what `COMMAND COUNT` answers.
+pub const TOP_LEVEL_COUNT: usize = {
+    let mut count = 0;
+    let mut group = 0;
+    while group < GROUPS.len() {
+        count += GROUPS[group].len();
+        group += 1;
+    }
+    count
+};
+
+/// All records that are not of subcommands, in the order of their groups.
+static TOP_LEVEL: [&Record; TOP_LEVEL_COUNT] = {
+    let mut records = [&GROUPS[0][0]; TOP_LEVEL_COUNT];
+    let mut next = 0;
+    let mut group = 0;
+    while group < GROUPS.len() {
+        let mut at = 0;
+        while at < GROUPS[group].len() {
+            records[next] = &GROUPS[group][at];
+            next += 1;
+            at += 1;
+        }
+        group += 1;
+    }
+    records
+};
+
+/// Every record at the position of its command. Does not compile unless each command has exactly
+/// one.
+static BY_COMMAND: [&Record; Command::COUNT] = {
+    let mut slots: [Option<&Record>; Command::COUNT] = [None; Command::COUNT];
+    let mut at = 0;
+    while at < TOP_LEVEL_COUNT {
+        let top = TOP_LEVEL[at];
+        assert!(
+            slots[top.command as usize].replace(top).is_none(),
+            "two records of one command"
+        );
+        let mut sub = 0;
+        while sub < top.subcommands.len() {
+            let record = &top.subcommands[sub];
+            assert!(
+                slots[record.command as usize].replace(record).is_none(),
+                "two records of one command"
+            );
+            sub += 1;
+        }
+        at += 1;
+    }
+    let mut records = [TOP_LEVEL[0]; Command::COUNT];
+    let mut at = 0;
+    while at < Command::COUNT {
+        records[at] = slots[at].expect("a command without a record");
+        at += 1;
+    }
+    records
+};
+
+static INDEX: Index<TOP_LEVEL_COUNT, 512> = {
+    let mut names = [""; TOP_LEVEL_COUNT];
+    let mut at = 0;
+    while at < TOP_LEVEL_COUNT {
+        names[at] = TOP_LEVEL[at].name;
+        at += 1;
+    }
+    Index::new(&names)
+};
+
+/// The command of that name, in any case. Subcommands are not found by it.
+#[inline]
+#[must_use]
+pub fn find(name: &[u8]) -> Option<(Command, &'static Record)> {
+    let record = *TOP_LEVEL.get(INDEX.find(name)?)?;
+    Some((record.command, record))
+}
+
+/// The subcommand of that name, in any case, of a container.
+#[must_use]
+pub fn subcommand(container: Command, name: &[u8]) -> Option<(Command, &'static Record)> {
+    let found = record(container)
+        .subcommands
+        .iter()
+        .find(|known| known.short_name().as_bytes().eq_ignore_ascii_case(name))?;
+    Some((found.command, found))
+}
+
+/// The command or subcommand that is written `name` or `container|name`, in any case.
+#[must_use]
+pub fn find_full(name: &[u8]) -> Option<(Command, &'static Record)> {
+    match name.iter().position(|&byte| byte == b'|') {
+        None => find(name),
+        Some(bar) => {
+            let (container, _) = find(&name[..bar])?;
+            subcommand(container, &name[bar + 1..])
+        }
+    }
+}
+
+/// The command that a request is for, once its name, its subcommand and the number of its words are
+/// right.
+///
+/// # Errors
+///
+/// The error reply that the request gets otherwise.
+#[inline]
+pub fn resolve(request: Arguments<'_>) -> Result<(Command, &'static Record), CommandError<'_>> {
+    let name = request.get(0).unwrap_or_default();
+    let (mut command, mut record) = find(name).ok_or(CommandError::UnknownCommand(request))?;
+    if record.is_container()
+        && let Some(name) = request.get(1)
+    {
+        (command, record) = subcommand(command, name).ok_or(CommandError::UnknownSubcommand {
+            container: record,
+            name,
+        })?;
+    }
+    if record.accepts(request.len()) {
+        Ok((command, record))
+    } else {
+        Err(CommandError::WrongArity(record))
+    }
+}
+
+/// The record of a command.
+#[inline]
+#[must_use]
+pub fn record(command: Command) -> &'static Record {
+    BY_COMMAND[command as usize]
+}
+
+/// All records that are not of subcommands.
+pub fn all() -> impl Iterator<Item = &'static Record> {
+    TOP_LEVEL.iter().copied()
+}
+
+/// All records, each container followed by its subcommands.
+pub fn all_with_subcommands() -> impl Iterator<Item = &'static Record> {
+    all().flat_map(|record| std::iter::once(record).chain(record.subcommands))
+}
