@@ -1,1 +1,180 @@
-//! Placeholder.
+//! A connection's output that the transport has not taken yet.
+//!
+//! Encoded bytes are appended to one contiguous buffer. Large payloads that many connections
+//! receive are not copied into it: the outbox holds a reference and the position at which they
+//! belong.
+//!
+//! ```text
+//!   encoded   |--sent--|----------|-----|-----------|   tail() appends here
+//!                                 ^     ^
+//!   shared                     payload  payload
+//! ```
+//!
+//! Invariants: `sent <= encoded.len()`; the positions of the payloads do not decrease and none lies
+//! before `sent`; no payload is empty. Positions count all bytes ever encoded, so that moving the
+//! buffer's content to its front changes none of them.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+
+use bytes::{Buf, Bytes};
+
+use crate::limits::IDLE_BUFFER_BYTES_MAX;
+
+/// Shared payloads whose bookkeeping an emptied outbox keeps room for.
+const SHARED_KEPT_MAX: usize = IDLE_BUFFER_BYTES_MAX / size_of::<Shared>();
+
+/// Waiting output in its order: a queue of bytes.
+///
+/// Every operation takes amortised constant time, beside copying what is appended. Emptied, it
+/// keeps at most [`IDLE_BUFFER_BYTES_MAX`] for the next burst.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    encoded: Vec<u8>,
+    /// Bytes at the front of `encoded` that were consumed.
+    sent: usize,
+    /// Position of the first byte of `encoded`.
+    base: u64,
+    shared: VecDeque<Shared>,
+    /// Sum of the lengths in `shared`.
+    shared_bytes: usize,
+}
+
+/// A payload that stands before the encoded byte at `position`.
+#[derive(Debug)]
+struct Shared {
+    position: u64,
+    payload: Bytes,
+}
+
+impl Outbox {
+    /// An empty outbox, without heap memory.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            encoded: Vec::new(),
+            sent: 0,
+            base: 0,
+            shared: VecDeque::new(),
+            shared_bytes: 0,
+        }
+    }
+
+    /// Bytes waiting, those of shared payloads included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.encoded.len().saturating_sub(self.sent) + self.shared_bytes
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where to append encoded bytes. What it holds already belongs to the outbox: callers only
+    /// append.
+    pub const fn tail(&mut self) -> &mut Vec<u8> {
+        &mut self.encoded
+    }
+
+    /// Appends `payload` without copying it.
+    pub fn push_shared(&mut self, payload: Bytes) {
+        if payload.is_empty() {
+            return;
+        }
+        self.shared_bytes += payload.len();
+        let position = self.base + self.encoded.len() as u64;
+        self.shared.push_back(Shared { position, payload });
+    }
+
+    /// Sets `slices` to the waiting bytes from the first on, as far as they go, and returns how many
+    /// of them were set. None that was set is empty.
+    pub fn fill_slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let mut start = self.sent;
+        let mut payloads = self.shared.iter();
+        let mut payload = payloads.next();
+        let mut filled = 0;
+        while let Some(slice) = slices.get_mut(filled) {
+            let end = payload.map_or(self.encoded.len(), |next| self.index(next.position));
+            if start < end {
+                *slice = IoSlice::new(self.encoded.get(start..end).unwrap_or_default());
+                start = end;
+            } else if let Some(next) = payload {
+                *slice = IoSlice::new(&next.payload);
+                payload = payloads.next();
+            } else {
+                break;
+            }
+            filled += 1;
+        }
+        filled
+    }
+
+    /// Removes the first `count` bytes, which the transport has taken; all when there are fewer.
+    pub fn consume(&mut self, count: usize) {
+        let mut left = count.min(self.len());
+        while left > 0 {
+            let end = self
+                .front_position()
+                .map_or(self.encoded.len(), |at| self.index(at));
+            let run = end.saturating_sub(self.sent);
+            if run > 0 {
+                let taken = left.min(run);
+                self.sent += taken;
+                left -= taken;
+            } else {
+                left -= self.consume_shared(left);
+            }
+        }
+        self.settle();
+    }
+
+    /// Removes everything.
+    pub fn clear(&mut self) {
+        self.consume(usize::MAX);
+    }
+
+    fn front_position(&self) -> Option<u64> {
+        self.shared.front().map(|shared| shared.position)
+    }
+
+    /// Where in `encoded` the byte at `position` lies.
+    const fn index(&self, position: u64) -> usize {
+        (position - self.base) as usize
+    }
+
+    /// Takes up to `count` bytes of the payload at the front; how many.
+    fn consume_shared(&mut self, count: usize) -> usize {
+        let Some(front) = self.shared.front_mut() else {
+            return count;
+        };
+        let taken = count.min(front.payload.len());
+        front.payload.advance(taken);
+        if front.payload.is_empty() {
+            self.shared.pop_front();
+        }
+        self.shared_bytes -= taken;
+        taken
+    }
+
+    /// Moves the waiting bytes to the front when at least as many before them were sent, and gives
+    /// back memory that they do not need.
+    fn settle(&mut self) {
+        let waiting = self.encoded.len() - self.sent;
+        if self.sent < waiting {
+            return;
+        }
+        self.encoded.drain(..self.sent);
+        self.base += self.sent as u64;
+        self.sent = 0;
+        if self.encoded.capacity() / 4 > waiting {
+            // Does nothing below the size that is kept.
+            self.encoded
+                .shrink_to(IDLE_BUFFER_BYTES_MAX.max(waiting * 2));
+        }
+        if self.shared.is_empty() {
+            self.shared.shrink_to(SHARED_KEPT_MAX);
+        }
+    }
+}

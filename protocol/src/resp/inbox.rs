@@ -1,0 +1,298 @@
+//! Received bytes in, requests out.
+//!
+//! # Ownership
+//!
+//! An [`Inbox`] belongs to its connection and is usually empty, without heap memory. The bytes of a
+//! receive call belong to the caller; a [`Feed`] reads requests out of them where they are, and when
+//! it is dropped the inbox keeps a copy of what was not used. While it keeps something, newly
+//! received bytes are appended to that and read there.
+//!
+//! # Cost
+//!
+//! Proportional to the bytes received, however they are cut: a request is looked at again only from
+//! where the last look ended, once more when it is complete; kept bytes move to the front only when
+//! those used before them are at least as many. Memory is at most twice the bytes kept, or the
+//! length that they announce if that is less, plus [`limits::IDLE_BUFFER_BYTES_MAX`].
+
+use std::mem;
+
+use super::arguments::{Arguments, Spans};
+use super::multibulk::Progress;
+use super::{ProtocolError, RequestLimits, inline, multibulk};
+use crate::limits;
+
+/// Least capacity of a buffer that keeps bytes.
+const KEPT_CAPACITY_MIN: usize = 256;
+
+/// What a connection keeps between two receives: an incomplete request, or requests that had to
+/// wait.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    bytes: Vec<u8>,
+    /// Bytes at the front that were used.
+    used: usize,
+    /// About the request that follows them.
+    progress: Progress,
+}
+
+const _: () = assert!(size_of::<Inbox>() <= 64);
+
+impl Inbox {
+    /// An inbox that keeps nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            bytes: Vec::new(),
+            used: 0,
+            progress: Progress::START,
+        }
+    }
+
+    /// Whether nothing is kept.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes kept. A client that is made to wait counts them against its query buffer limit: the
+    /// limit in [`RequestLimits`] is for a single request.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.bytes.len() - self.used
+    }
+
+    /// Takes `received`, which may be empty, behind what is kept, and yields the requests in both.
+    pub fn open<'a>(&'a mut self, received: &'a [u8], spans: &'a mut Spans) -> Feed<'a> {
+        let in_place = self.is_empty();
+        if !in_place {
+            self.append(received);
+        }
+        Feed {
+            start: self.used,
+            last: None,
+            in_place,
+            received,
+            inbox: self,
+            spans,
+        }
+    }
+
+    fn append(&mut self, received: &[u8]) {
+        if self.used >= self.len() {
+            self.bytes.drain(..self.used);
+            self.used = 0;
+        }
+        let needed = self.bytes.len() + received.len();
+        if needed > self.bytes.capacity() {
+            let announced = self.used.saturating_add(self.progress.needed());
+            let doubled = (self.bytes.capacity() * 2).max(KEPT_CAPACITY_MIN);
+            let capacity = if announced > needed {
+                doubled.min(announced)
+            } else {
+                doubled
+            };
+            self.bytes
+                .reserve_exact(capacity.max(needed) - self.bytes.len());
+        }
+        self.bytes.extend_from_slice(received);
+    }
+
+    /// Keeps `rest` in a buffer that had nothing, the spare one if there is one.
+    fn keep(&mut self, rest: &[u8], spare: &mut Vec<u8>) {
+        if self.bytes.capacity() == 0 {
+            self.bytes = mem::take(spare);
+        }
+        self.bytes.clear();
+        self.used = 0;
+        self.append(rest);
+    }
+
+    /// Gives back memory that the kept bytes do not need.
+    fn settle(&mut self, spare: &mut Vec<u8>) {
+        if self.is_empty() {
+            let mut emptied = mem::take(self).bytes;
+            if (spare.capacity()..=limits::IDLE_BUFFER_BYTES_MAX).contains(&emptied.capacity()) {
+                emptied.clear();
+                *spare = emptied;
+            }
+        } else if self.bytes.capacity() > limits::IDLE_BUFFER_BYTES_MAX
+            && self.bytes.capacity() / 4 > self.len()
+        {
+            self.bytes.drain(..self.used);
+            self.used = 0;
+            self.bytes.shrink_to(self.bytes.len() * 2);
+        }
+    }
+}
+
+/// The requests in what was received and kept, in their order.
+///
+/// Dropped, it leaves what was not used in its [`Inbox`].
+#[derive(Debug)]
+pub struct Feed<'a> {
+    inbox: &'a mut Inbox,
+    received: &'a [u8],
+    spans: &'a mut Spans,
+    /// Whether the requests are read from `received`, or from the inbox, which has it then.
+    in_place: bool,
+    /// Where the next request begins.
+    start: usize,
+    /// Where the request last returned began.
+    last: Option<usize>,
+}
+
+/// Where the arguments of a request are.
+struct Request {
+    start: usize,
+    end: usize,
+    is_inline: bool,
+}
+
+impl Feed<'_> {
+    /// The next request; `None` when the rest is incomplete or nothing. Empty requests (`*0`, an
+    /// empty line) are passed over.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the next request. Nothing is read after it: everything left is dropped.
+    pub fn next(&mut self, limits: &RequestLimits) -> Result<Option<Arguments<'_>>, ProtocolError> {
+        match self.read(limits) {
+            Ok(None) => Ok(None),
+            Ok(Some(request)) => {
+                self.last = Some(request.start);
+                Ok(Some(self.arguments(&request)))
+            }
+            Err(error) => {
+                self.drop_rest();
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes back the request last returned: it is the next one again.
+    pub fn unread(&mut self) {
+        if let Some(start) = self.last.take() {
+            self.start = start;
+            self.inbox.progress = Progress::START;
+        }
+    }
+
+    /// Drops everything left: the connection is closing.
+    pub fn discard(mut self) {
+        self.drop_rest();
+    }
+
+    fn drop_rest(&mut self) {
+        self.start = self.source().len();
+        self.last = None;
+        self.inbox.progress = Progress::START;
+    }
+
+    fn source(&self) -> &[u8] {
+        if self.in_place {
+            self.received
+        } else {
+            &self.inbox.bytes
+        }
+    }
+
+    fn arguments(&self, request: &Request) -> Arguments<'_> {
+        let bytes = if request.is_inline {
+            &self.spans.words
+        } else {
+            self.source()
+                .get(request.start..request.end)
+                .unwrap_or_default()
+        };
+        Arguments::new(bytes, &self.spans.positions)
+    }
+
+    /// Reads on to a request with arguments.
+    #[inline]
+    fn read(&mut self, limits: &RequestLimits) -> Result<Option<Request>, ProtocolError> {
+        let limit = limits.query_bytes_max.min(u32::MAX as usize);
+        loop {
+            let Inbox {
+                bytes, progress, ..
+            } = &mut *self.inbox;
+            let source = if self.in_place { self.received } else { bytes };
+            let rest = source.get(self.start..).unwrap_or_default();
+            let shown = rest.get(..limit).unwrap_or(rest);
+            let is_inline = match shown.first() {
+                None => return Ok(None),
+                Some(&first) => first != b'*',
+            };
+            let read = if is_inline {
+                inline::read(shown, progress, self.spans)?
+            } else {
+                read_multibulk(shown, progress, limits, self.spans)?
+            };
+            let Some(length) = read else {
+                return if rest.len() > limit {
+                    Err(ProtocolError::QueryTooLong)
+                } else {
+                    Ok(None)
+                };
+            };
+            *progress = Progress::START;
+            let start = self.start;
+            self.start += length;
+            let request = Request {
+                start,
+                end: self.start,
+                is_inline,
+            };
+            match self.arguments(&request).get(0) {
+                None => {}
+                Some(name) if is_cross_protocol(name) => return Err(ProtocolError::CrossProtocol),
+                Some(_) => return Ok(Some(request)),
+            }
+        }
+    }
+}
+
+impl Drop for Feed<'_> {
+    fn drop(&mut self) {
+        if self.in_place {
+            match self.received.get(self.start..) {
+                Some(rest) if !rest.is_empty() => self.inbox.keep(rest, &mut self.spans.spare),
+                _ => {}
+            }
+        } else {
+            self.inbox.used = self.start;
+            self.inbox.settle(&mut self.spans.spare);
+        }
+        self.spans.settle();
+    }
+}
+
+/// Reads a request that may have been begun in an earlier look: then on from there, and when that
+/// completes it, once more as a whole, now with its arguments.
+#[inline]
+fn read_multibulk(
+    bytes: &[u8],
+    progress: &mut Progress,
+    limits: &RequestLimits,
+    spans: &mut Spans,
+) -> Result<Option<usize>, ProtocolError> {
+    if progress.is_among_arguments() {
+        if bytes.len() < progress.needed()
+            || multibulk::read(bytes, progress, limits, |_| {})?.is_none()
+        {
+            return Ok(None);
+        }
+        *progress = Progress::START;
+    }
+    spans.positions.clear();
+    multibulk::read(bytes, progress, limits, |span| spans.positions.push(span))
+}
+
+/// Whether a command can only be meant for a web server.
+#[inline]
+fn is_cross_protocol(name: &[u8]) -> bool {
+    match name.len() {
+        4 => name.eq_ignore_ascii_case(b"post"),
+        5 => name.eq_ignore_ascii_case(b"host:"),
+        _ => false,
+    }
+}

@@ -1,0 +1,1 @@
+//! Requests cut anywhere, and errors.
