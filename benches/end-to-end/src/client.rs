@@ -151,6 +151,14 @@ impl Client {
         self.send_bytes(&encoded(arguments));
     }
 
+    /// Sends one command to a server that may have closed the connection.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn try_send<T: AsRef<[u8]>>(&mut self, arguments: &[T]) -> io::Result<()> {
+        self.try_send_bytes(&encoded(arguments))
+    }
+
     /// Sends bytes as they are.
     #[track_caller]
     pub fn send_bytes(&mut self, bytes: &[u8]) {
@@ -250,6 +258,18 @@ impl Client {
         assert!(answered, "something more: {reply:?}");
     }
 
+    /// Nothing comes for as long as this: for what is measured over a stretch of time.
+    #[track_caller]
+    pub fn expect_silence(&mut self, length: Duration) {
+        let prepared = self.stream.set_deadline(length);
+        let silence = self.fill();
+        let restored = self.stream.set_deadline(DEADLINE);
+        match (prepared, silence, restored) {
+            (Ok(()), Err(error), Ok(())) if error.kind() == ErrorKind::TimedOut => {}
+            other => panic!("no silence: {other:?}, {}", self.unread()),
+        }
+    }
+
     /// Subscribes to channels and takes the confirmations.
     #[track_caller]
     pub fn subscribe<T: AsRef<[u8]>>(&mut self, channels: &[T]) {
@@ -306,10 +326,7 @@ impl Client {
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    return Err(io::Error::new(
-                        ErrorKind::TimedOut,
-                        format!("nothing came for {DEADLINE:?}"),
-                    ));
+                    return Err(io::Error::new(ErrorKind::TimedOut, "nothing came in time"));
                 }
                 Err(error) => return Err(error),
             }

@@ -87,6 +87,16 @@ impl Process {
         self.wait();
     }
 
+    /// Makes it stand still (`SIGSTOP`) until [`Process::resume`].
+    pub fn pause(&self) {
+        self.send(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub fn resume(&self) {
+        self.send(Signal::CONT);
+    }
+
     /// Waits until it has ended by itself and has said all it had to say.
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {
@@ -118,8 +128,13 @@ impl Process {
     fn signal(&mut self, signal: Signal) {
         // Not yet waited for, so the identity is still this child's.
         if let Ok(None) = self.child.try_wait() {
-            let _ = kill_process(Pid::from_child(&self.child), signal);
+            self.send(signal);
         }
+    }
+
+    fn send(&self, signal: Signal) {
+        // It may have ended a moment ago; whoever waits for it learns that.
+        let _ = kill_process(Pid::from_child(&self.child), signal);
     }
 
     #[track_caller]
@@ -138,6 +153,7 @@ impl fmt::Display for Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        self.signal(Signal::CONT);
         self.signal(Signal::TERM);
         // One that does not end when asked must not hold up the run; a test for that asks itself.
         if self.wait_for(Duration::from_secs(2)).is_none() {
