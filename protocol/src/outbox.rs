@@ -178,3 +178,146 @@ impl Outbox {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Everything that waits, through as many slices as it takes.
+    fn content(outbox: &Outbox) -> Vec<u8> {
+        let mut slices = [IoSlice::new(&[]); 64];
+        let filled = outbox.fill_slices(&mut slices);
+        assert!(filled < slices.len(), "the test needs more slices");
+        assert!(slices[..filled].iter().all(|slice| !slice.is_empty()));
+        slices[..filled]
+            .iter()
+            .flat_map(|slice| slice.iter().copied())
+            .collect()
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Append(Vec<u8>),
+        Share(Vec<u8>),
+        Consume(usize),
+        Clear,
+    }
+
+    fn any_step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => prop::collection::vec(any::<u8>(), 0..40).prop_map(Step::Append),
+            2 => prop::collection::vec(any::<u8>(), 0..60).prop_map(Step::Share),
+            4 => (0_usize..80).prop_map(Step::Consume),
+            1 => Just(Step::Clear),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn an_outbox_is_a_queue_of_bytes(steps in prop::collection::vec(any_step(), 0..60)) {
+            let mut outbox = Outbox::new();
+            let mut expected = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Append(bytes) => {
+                        outbox.tail().extend_from_slice(&bytes);
+                        expected.extend_from_slice(&bytes);
+                    }
+                    Step::Share(bytes) => {
+                        expected.extend_from_slice(&bytes);
+                        outbox.push_shared(Bytes::from(bytes));
+                    }
+                    Step::Consume(count) => {
+                        outbox.consume(count);
+                        expected.drain(..count.min(expected.len()));
+                    }
+                    Step::Clear => {
+                        outbox.clear();
+                        expected.clear();
+                    }
+                }
+                prop_assert_eq!(outbox.len(), expected.len());
+                prop_assert_eq!(outbox.is_empty(), expected.is_empty());
+                prop_assert_eq!(&content(&outbox), &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn few_slices_show_the_beginning() {
+        let mut outbox = Outbox::new();
+        outbox.tail().extend_from_slice(b"head");
+        outbox.push_shared(Bytes::from_static(b"first"));
+        outbox.push_shared(Bytes::from_static(b"second"));
+        outbox.tail().extend_from_slice(b"tail");
+        outbox.consume(2);
+        let mut slices = [IoSlice::new(&[]); 3];
+        assert_eq!(outbox.fill_slices(&mut slices), 3);
+        assert_eq!(
+            slices.map(|slice| slice.to_vec()),
+            [&b"ad"[..], b"first", b"second"]
+        );
+        assert_eq!(outbox.fill_slices(&mut []), 0);
+    }
+
+    #[test]
+    fn a_shared_payload_is_not_copied_and_let_go_when_sent() {
+        let payload = Bytes::from(vec![b'x'; 100_000]);
+        let mut outbox = Outbox::new();
+        outbox.push_shared(payload.clone());
+        let mut slices = [IoSlice::new(&[])];
+        assert_eq!(outbox.fill_slices(&mut slices), 1);
+        assert_eq!(slices[0].as_ptr(), payload.as_ptr());
+        assert_eq!((outbox.encoded.capacity(), payload.is_unique()), (0, false));
+        outbox.consume(99_999);
+        assert_eq!((outbox.len(), payload.is_unique()), (1, false));
+        outbox.consume(1);
+        assert_eq!((outbox.len(), payload.is_unique()), (0, true));
+    }
+
+    #[test]
+    fn bursts_below_the_kept_size_reuse_one_buffer() {
+        let mut outbox = Outbox::new();
+        let burst = vec![b'x'; IDLE_BUFFER_BYTES_MAX];
+        outbox.tail().extend_from_slice(&burst);
+        let buffer = outbox.encoded.as_ptr();
+        for _ in 0..100 {
+            outbox.consume(40_000);
+            outbox.consume(usize::MAX);
+            outbox.tail().extend_from_slice(&burst);
+            assert_eq!(outbox.encoded.as_ptr(), buffer);
+        }
+    }
+
+    #[test]
+    fn an_emptied_outbox_gives_memory_back() {
+        let mut outbox = Outbox::new();
+        outbox.tail().resize(10_000_000, b'x');
+        for _ in 0..100_000 {
+            outbox.push_shared(Bytes::from_static(b"y"));
+        }
+        outbox.consume(9_999_900);
+        assert!(
+            outbox.encoded.capacity() <= IDLE_BUFFER_BYTES_MAX,
+            "already while little waits"
+        );
+        outbox.consume(100_100);
+        assert!(outbox.is_empty());
+        assert!(outbox.encoded.capacity() <= IDLE_BUFFER_BYTES_MAX);
+        assert!(outbox.shared.capacity() <= SHARED_KEPT_MAX);
+    }
+
+    #[test]
+    fn a_reader_always_a_little_behind_costs_constant_memory() {
+        let mut outbox = Outbox::new();
+        outbox.tail().extend_from_slice(&[b'x'; 500]);
+        for _ in 0..10_000 {
+            outbox.tail().extend_from_slice(&[b'x'; 1000]);
+            outbox.consume(1000);
+        }
+        assert_eq!(outbox.len(), 500);
+        assert!(outbox.encoded.capacity() <= 4096);
+    }
+}

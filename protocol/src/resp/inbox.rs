@@ -289,10 +289,151 @@ fn read_multibulk(
 
 /// Whether a command can only be meant for a web server.
 #[inline]
-fn is_cross_protocol(name: &[u8]) -> bool {
+pub(super) fn is_cross_protocol(name: &[u8]) -> bool {
     match name.len() {
         4 => name.eq_ignore_ascii_case(b"post"),
         5 => name.eq_ignore_ascii_case(b"host:"),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: RequestLimits = RequestLimits {
+        arguments_max: limits::ARGUMENTS_MAX,
+        bulk_bytes_max: limits::BULK_BYTES_MAX,
+        query_bytes_max: limits::QUERY_BYTES_MAX,
+    };
+
+    /// Feeds `received` and returns the number of arguments of the requests in it.
+    fn feed(inbox: &mut Inbox, received: &[u8], spans: &mut Spans) -> Vec<usize> {
+        let mut feed = inbox.open(received, spans);
+        let mut counts = Vec::new();
+        while let Some(arguments) = feed.next(&LIMITS).unwrap() {
+            counts.push(arguments.len());
+        }
+        counts
+    }
+
+    #[test]
+    fn an_empty_inbox_has_no_heap_memory() {
+        let (mut inbox, mut spans) = (Inbox::new(), Spans::default());
+        assert_eq!(feed(&mut inbox, b"PING\r\n", &mut spans), [1]);
+        assert_eq!(inbox.bytes.capacity(), 0);
+        assert_eq!(feed(&mut inbox, b"PI", &mut spans), []);
+        assert!(inbox.bytes.capacity() > 0);
+        assert_eq!(feed(&mut inbox, b"NG\r\n", &mut spans), [1]);
+        assert_eq!(inbox.bytes.capacity(), 0);
+    }
+
+    #[test]
+    fn a_buffer_goes_from_the_emptied_inbox_to_the_next() {
+        let (mut first, mut second) = (Inbox::new(), Inbox::new());
+        let mut spans = Spans::default();
+        feed(&mut first, b"PI", &mut spans);
+        let buffer = first.bytes.as_ptr();
+        feed(&mut first, b"NG\r\n", &mut spans);
+        feed(&mut second, b"PI", &mut spans);
+        assert_eq!(second.bytes.as_ptr(), buffer);
+        assert_eq!(second.len(), 2);
+    }
+
+    #[test]
+    fn a_lying_length_costs_what_was_sent() {
+        for lie in [
+            "*1048576\r\n$536870912\r\n",
+            "*1048576\r\n",
+            "*1\r\n$536870912\r\nabc",
+        ] {
+            let (mut inbox, mut spans) = (Inbox::new(), Spans::default());
+            feed(&mut inbox, lie.as_bytes(), &mut spans);
+            assert!(inbox.bytes.capacity() <= KEPT_CAPACITY_MIN);
+            assert!(spans.positions.capacity() <= 8);
+        }
+    }
+
+    #[test]
+    fn a_large_argument_needs_at_most_twice_its_bytes_and_never_more_than_announced() {
+        let length = 5_000_000;
+        let mut stream = format!("*2\r\n$4\r\nECHO\r\n${length}\r\n").into_bytes();
+        stream.resize(stream.len() + length, b'a');
+        stream.extend_from_slice(b"\r\n");
+        let (mut inbox, mut spans) = (Inbox::new(), Spans::default());
+        let mut received = 0;
+        for piece in stream.chunks(16 * 1024) {
+            received += piece.len();
+            let counts = feed(&mut inbox, piece, &mut spans);
+            if received < stream.len() {
+                let most = (received * 2).min(stream.len());
+                assert!(inbox.bytes.capacity() <= most, "at {received}");
+                assert_eq!((counts.len(), inbox.len()), (0, received));
+            } else {
+                assert_eq!(counts, [2]);
+            }
+        }
+        assert_eq!((inbox.bytes.capacity(), spans.spare.capacity()), (0, 0));
+    }
+
+    #[test]
+    fn most_arguments_in_small_pieces_are_read_in_one_pass() {
+        let count = limits::ARGUMENTS_MAX;
+        let mut stream = format!("*{count}\r\n").into_bytes();
+        stream.extend_from_slice(&b"$1\r\na\r\n".repeat(count));
+        let (mut inbox, mut spans) = (Inbox::new(), Spans::default());
+        let (last, pieces) = (stream.len() - 1, 100);
+        // Quadratic work would be a terabyte here.
+        for piece in stream[..last].chunks(pieces) {
+            assert_eq!(feed(&mut inbox, piece, &mut spans), []);
+        }
+        assert_eq!(feed(&mut inbox, &stream[last..], &mut spans), [count]);
+        assert_eq!(
+            spans.positions.capacity(),
+            0,
+            "a huge request's memory is given back"
+        );
+    }
+
+    #[test]
+    fn a_line_that_arrives_byte_by_byte_is_not_searched_again() {
+        let (mut inbox, mut spans) = (Inbox::new(), Spans::default());
+        for byte in [b'A'; 1000] {
+            feed(&mut inbox, &[byte], &mut spans);
+            assert_eq!(inbox.progress.scanned as usize, inbox.len());
+        }
+    }
+
+    #[test]
+    fn waiting_requests_are_not_moved_for_each_that_is_used() {
+        let (mut inbox, mut spans) = (Inbox::new(), Spans::default());
+        let request = b"*2\r\n$4\r\nECHO\r\n$16\r\nsixteen bytes ok\r\n";
+        drop(inbox.open(&request.repeat(100_000), &mut spans));
+        let mut moves = 0;
+        let mut buffer_front = inbox.used;
+        for left in (0..100_000).rev() {
+            let mut feed = inbox.open(&[], &mut spans);
+            assert_eq!(
+                feed.next(&LIMITS).unwrap().map(|arguments| arguments.len()),
+                Some(2)
+            );
+            drop(feed);
+            assert_eq!(inbox.len(), left * request.len());
+            moves += usize::from(inbox.used < buffer_front);
+            buffer_front = inbox.used;
+        }
+        assert!(moves < 40, "{moves} moves");
+        assert_eq!(inbox.bytes.capacity(), 0);
+    }
+
+    #[test]
+    fn a_backlog_that_is_used_up_gives_memory_back_before_it_is_empty() {
+        let (mut inbox, mut spans) = (Inbox::new(), Spans::default());
+        let mut backlog = b"PING\r\n".repeat(100_000);
+        backlog.extend_from_slice(b"PI");
+        drop(inbox.open(&backlog, &mut spans));
+        assert_eq!(feed(&mut inbox, b"", &mut spans).len(), 100_000);
+        assert_eq!(inbox.len(), 2);
+        assert!(inbox.bytes.capacity() <= limits::IDLE_BUFFER_BYTES_MAX);
     }
 }

@@ -76,8 +76,8 @@ fn format_unsigned(mut value: u64, out: &mut Vec<u8>) {
 /// number, `inf`, `-inf`, `nan`, `-0`.
 ///
 /// Whole numbers up to 2^62 have no exponent. Of the others those have one that would need more
-/// than six zeros after their digits, or that have more than six decimals and are either at least
-/// 10,000 or below 0.0001: `1e+21`, `1e-7`, `1.23456789012e+4`, but `0.000001` and `1234.56789012`.
+/// than seven zeros after their digits, or more than six decimals unless they lie between 0.001 and
+/// 10,000: `1e+21`, `1e-7`, `1.23456789012e+4`, but `0.000001` and `1234.56789012`.
 /// Allocates nothing but what `out` needs to grow.
 pub fn format_double(value: f64, out: &mut Vec<u8>) {
     if value.is_nan() {
@@ -175,5 +175,127 @@ impl Digits {
 
     fn as_slice(&self) -> &[u8] {
         &self.bytes[..self.count]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn integer(value: i64) -> String {
+        let mut out = Vec::new();
+        format_integer(value, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn double(value: f64) -> String {
+        let mut out = Vec::new();
+        format_double(value, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn only_canonical_integers_are_integers() {
+        let wrong: [&[u8]; 14] = [
+            b"",
+            b"-",
+            b"+1",
+            b"01",
+            b"-01",
+            b"-0",
+            b" 1",
+            b"1 ",
+            b"1.0",
+            b"1e3",
+            b"0x1",
+            b"00",
+            b"9223372036854775808",
+            b"-9223372036854775809",
+        ];
+        for text in wrong {
+            assert_eq!(parse_integer(text), None, "{}", text.escape_ascii());
+        }
+        for value in [0, 1, -1, 10, i64::MAX, i64::MIN] {
+            assert_eq!(parse_integer(value.to_string().as_bytes()), Some(value));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn integers_read_back(value: i64, shift in 0..64) {
+            let value = value >> shift;
+            prop_assert_eq!(integer(value), value.to_string());
+            prop_assert_eq!(parse_integer(integer(value).as_bytes()), Some(value));
+        }
+
+        #[test]
+        fn a_text_is_an_integer_if_it_is_what_the_integer_is_written_as(text in "[-+0 ]?[0-9]{0,20}") {
+            let expected = text.parse().ok().filter(|value: &i64| value.to_string() == text);
+            prop_assert_eq!(parse_integer(text.as_bytes()), expected);
+        }
+
+        #[test]
+        fn doubles_read_back(bits: u64) {
+            let value = f64::from_bits(bits);
+            prop_assume!(!value.is_nan());
+            prop_assert_eq!(double(value).parse::<f64>().unwrap().to_bits(), bits);
+        }
+
+        #[test]
+        fn doubles_of_ordinary_size_read_back(mantissa in -100_000_000_i64..100_000_000, scale in 0..20) {
+            let value = mantissa as f64 / 10_f64.powi(scale);
+            let text = double(value);
+            prop_assert_eq!(text.parse::<f64>().unwrap(), value);
+            prop_assert!(text.len() <= 26);
+        }
+    }
+
+    #[test]
+    fn doubles_have_the_forms_of_redis() {
+        let cases: [(f64, &str); 36] = [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.0, "1"),
+            (-1.0, "-1"),
+            (3.25, "3.25"),
+            (-2.5, "-2.5"),
+            (0.1, "0.1"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1.0 / 3.0, "0.3333333333333333"),
+            (100.0, "100"),
+            (1e15, "1000000000000000"),
+            (1e18, "1000000000000000000"),
+            (4611686018427387904.0, "4611686018427387904"),
+            (-4611686018427387904.0, "-4611686018427387904"),
+            (5e18, "5e+18"),
+            (1e19, "1e+19"),
+            (1e21, "1e+21"),
+            (1.5e300, "1.5e+300"),
+            (12345678901234567e3, "12345678901234567000"),
+            (1.2345678901234568e22, "12345678901234568000000"),
+            (1.2345678901234568e24, "1.2345678901234568e+24"),
+            (123456e20, "1.23456e+25"),
+            (1e-5, "0.00001"),
+            (1e-6, "0.000001"),
+            (1e-7, "1e-7"),
+            (1.5e-7, "1.5e-7"),
+            (1.25e-6, "1.25e-6"),
+            (0.0001234, "1.234e-4"),
+            (0.001234567, "0.001234567"),
+            (1234.56789012, "1234.56789012"),
+            (12345.6789012, "1.23456789012e+4"),
+            (1700000000.123456, "1700000000.123456"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (f64::from_bits(1), "5e-324"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(double(value), text);
+        }
+        assert_eq!(double(f64::NAN), "nan");
+        assert_eq!(double(-f64::NAN), "nan");
     }
 }

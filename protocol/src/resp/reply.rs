@@ -380,3 +380,199 @@ fn is_big_number(line: &[u8]) -> bool {
         .unwrap_or(line);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Version, Writer};
+    use super::*;
+
+    fn text(text: &str) -> Vec<u8> {
+        text.as_bytes().to_vec()
+    }
+
+    #[test]
+    fn every_type_is_taken_apart() {
+        let one = || Value::Integer(1);
+        let cases = [
+            ("+OK\r\n", Value::Simple(text("OK"))),
+            ("-ERR no\r\n", Value::Error(text("ERR no"))),
+            (":-42\r\n", Value::Integer(-42)),
+            (":+7\r\n", Value::Integer(7)),
+            ("$0\r\n\r\n", Value::Bulk(text(""))),
+            ("$4\r\na\r\nb\r\n", Value::Bulk(text("a\r\nb"))),
+            ("$-1\r\n", Value::Null),
+            ("*-1\r\n", Value::Null),
+            ("_\r\n", Value::Null),
+            (",1.5\r\n", Value::Double(1.5)),
+            (",-inf\r\n", Value::Double(f64::NEG_INFINITY)),
+            ("#t\r\n", Value::Boolean(true)),
+            ("(-349\r\n", Value::BigNumber(text("-349"))),
+            ("!6\r\nERR no\r\n", Value::Error(text("ERR no"))),
+            (
+                "=6\r\ntxt:hi\r\n",
+                Value::Verbatim {
+                    format: *b"txt",
+                    text: text("hi"),
+                },
+            ),
+            ("*0\r\n", Value::Array(vec![])),
+            (
+                "*2\r\n:1\r\n*1\r\n:1\r\n",
+                Value::Array(vec![one(), Value::Array(vec![one()])]),
+            ),
+            ("~1\r\n:1\r\n", Value::Set(vec![one()])),
+            (">1\r\n:1\r\n", Value::Push(vec![one()])),
+            ("%1\r\n:1\r\n_\r\n", Value::Map(vec![(one(), Value::Null)])),
+            (
+                "|1\r\n:1\r\n:1\r\n*1\r\n:1\r\n",
+                Value::Attributed {
+                    attributes: vec![(one(), one())],
+                    value: Box::new(Value::Array(vec![one()])),
+                },
+            ),
+        ];
+        for (encoded, value) in cases {
+            let mut bytes = text(encoded);
+            for cut in 0..bytes.len() {
+                assert_eq!(
+                    complete_len(&bytes[..cut]),
+                    Ok(None),
+                    "{encoded:?} cut at {cut}"
+                );
+                assert_eq!(
+                    Value::parse(&bytes[..cut]),
+                    Ok(None),
+                    "{encoded:?} cut at {cut}"
+                );
+            }
+            bytes.extend_from_slice(b"+next");
+            assert_eq!(complete_len(&bytes), Ok(Some(encoded.len())));
+            assert_eq!(Value::parse(&bytes), Ok(Some((value, encoded.len()))));
+        }
+    }
+
+    #[test]
+    fn what_is_no_reply_is_named() {
+        let cases = [
+            ("PING\r\n", ReplyError::UnknownType(b'P')),
+            ("\r\n", ReplyError::UnknownType(b'\r')),
+            ("+O\nK\r\n", ReplyError::BadLine),
+            ("+O\rK\r\n", ReplyError::BadLine),
+            ("$x\r\n", ReplyError::BadLength),
+            ("$-2\r\n", ReplyError::BadLength),
+            ("*-2\r\n", ReplyError::BadLength),
+            ("%-1\r\n", ReplyError::BadLength),
+            ("$9223372036854775807\r\n", ReplyError::BadLength),
+            ("=2\r\nab\r\n", ReplyError::BadLength),
+            ("$1\r\nabc\r\n", ReplyError::MissingLineEnd),
+            (":1x\r\n", ReplyError::BadScalar),
+            ("#x\r\n", ReplyError::BadScalar),
+            (",\r\n", ReplyError::BadScalar),
+            ("(1.5\r\n", ReplyError::BadScalar),
+            ("_x\r\n", ReplyError::BadScalar),
+            ("*2\r\n:1\r\n?\r\n", ReplyError::UnknownType(b'?')),
+        ];
+        for (encoded, error) in cases {
+            assert_eq!(complete_len(encoded.as_bytes()), Err(error), "{encoded:?}");
+            assert_eq!(Value::parse(encoded.as_bytes()), Err(error), "{encoded:?}");
+        }
+        let endless = vec![b'+'; LINE_BYTES_MAX];
+        assert_eq!(complete_len(&endless[1..]), Ok(None));
+        assert_eq!(complete_len(&endless), Err(ReplyError::BadLine));
+    }
+
+    #[test]
+    fn nesting_is_bounded_and_announced_counts_reserve_nothing() {
+        for opening in ["*1\r\n", "%1\r\n", "|1\r\n", "*4611686018427387903\r\n"] {
+            let deep = |levels: usize| opening.repeat(levels).into_bytes();
+            assert_eq!(complete_len(&deep(DEPTH_MAX)), Ok(None));
+            assert_eq!(Value::parse(&deep(DEPTH_MAX)), Ok(None));
+            assert_eq!(complete_len(&deep(DEPTH_MAX + 1)), Err(ReplyError::TooDeep));
+            assert_eq!(Value::parse(&deep(DEPTH_MAX + 1)), Err(ReplyError::TooDeep));
+        }
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let bytes = || prop::collection::vec(any::<u8>(), 0..20);
+        let leaf = prop_oneof![
+            "[ -~]{0,10}".prop_map(|line| Value::Simple(line.into_bytes())),
+            any::<i64>().prop_map(Value::Integer),
+            bytes().prop_map(Value::Bulk),
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Boolean),
+            prop::num::f64::NORMAL.prop_map(Value::Double),
+            bytes().prop_map(|text| Value::Verbatim {
+                format: *b"txt",
+                text
+            }),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            let values = prop::collection::vec(inner.clone(), 0..4);
+            prop_oneof![
+                values.clone().prop_map(Value::Array),
+                values.clone().prop_map(Value::Set),
+                values.prop_map(Value::Push),
+                prop::collection::vec((inner.clone(), inner), 0..3).prop_map(Value::Map),
+            ]
+        })
+    }
+
+    fn write(value: &Value, writer: &mut Writer<'_>) {
+        match value {
+            Value::Simple(text) => writer.simple(str::from_utf8(text).unwrap()),
+            Value::Integer(value) => writer.integer(*value),
+            Value::Bulk(bytes) => writer.bulk(bytes),
+            Value::Null => writer.null(),
+            Value::Boolean(value) => writer.boolean(*value),
+            Value::Double(value) => writer.double(*value),
+            Value::Verbatim { format, text } => writer.verbatim(format, text),
+            Value::Array(values) | Value::Set(values) | Value::Push(values) => {
+                match value {
+                    Value::Set(_) => writer.set(values.len()),
+                    Value::Push(_) => writer.push(values.len()),
+                    _ => writer.array(values.len()),
+                }
+                values.iter().for_each(|value| write(value, writer));
+            }
+            Value::Map(pairs) => {
+                writer.map(pairs.len());
+                for (key, value) in pairs {
+                    write(key, writer);
+                    write(value, writer);
+                }
+            }
+            Value::Error(_) | Value::BigNumber(_) | Value::Attributed { .. } => unreachable!(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_the_writer_writes_reads_back(value in any_value()) {
+            let mut bytes = Vec::new();
+            write(&value, &mut Writer::new(&mut bytes, Version::Resp3));
+            prop_assert_eq!(complete_len(&bytes), Ok(Some(bytes.len())));
+            prop_assert_eq!(Value::parse(&bytes), Ok(Some((value, bytes.len()))));
+        }
+
+        #[test]
+        fn both_readers_agree_on_any_bytes(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    prop::sample::select(vec![
+                        "*2\r\n", "%1\r\n", "|1\r\n", "~0\r\n", ">1\r\n", ":1\r\n", "$-1\r\n",
+                        "$3\r\nabc\r\n", "=5\r\ntxt:a\r\n", "!1\r\nE\r\n", ",1\r\n", "#t\r\n", "(1\r\n",
+                        "_\r\n", "+OK\r\n", "*-1\r\n", "\r\n", "*", "1",
+                    ]).prop_map(text),
+                    prop::collection::vec(any::<u8>(), 1..3),
+                ],
+                0..12,
+            )
+        ) {
+            let bytes = parts.concat();
+            let parsed = Value::parse(&bytes).map(|parsed| parsed.map(|(_, length)| length));
+            prop_assert_eq!(complete_len(&bytes), parsed);
+        }
+    }
+}

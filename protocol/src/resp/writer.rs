@@ -191,3 +191,89 @@ impl Write for SingleLine<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(version: Version, write: impl Fn(&mut Writer<'_>)) -> String {
+        // What the vector holds already stays.
+        let mut out = b"before".to_vec();
+        write(&mut Writer::new(&mut out, version));
+        let text = String::from_utf8(out).unwrap();
+        text.strip_prefix("before").unwrap().to_owned()
+    }
+
+    #[test]
+    fn every_reply_has_its_form_in_both_versions() {
+        type Write = fn(&mut Writer<'_>);
+        let cases: [(Write, &str, &str); 19] = [
+            (|writer| writer.simple("OK"), "+OK\r\n", "+OK\r\n"),
+            (
+                |writer| writer.error("ERR no"),
+                "-ERR no\r\n",
+                "-ERR no\r\n",
+            ),
+            (|writer| writer.integer(-42), ":-42\r\n", ":-42\r\n"),
+            (|writer| writer.bulk(b""), "$0\r\n\r\n", "$0\r\n\r\n"),
+            (
+                |writer| writer.bulk(b"a\r\nb"),
+                "$4\r\na\r\nb\r\n",
+                "$4\r\na\r\nb\r\n",
+            ),
+            (
+                |writer| writer.bulk(&[b'x'; 12]),
+                "$12\r\nxxxxxxxxxxxx\r\n",
+                "$12\r\nxxxxxxxxxxxx\r\n",
+            ),
+            (|writer| writer.null(), "$-1\r\n", "_\r\n"),
+            (|writer| writer.null_array(), "*-1\r\n", "_\r\n"),
+            (|writer| writer.array(0), "*0\r\n", "*0\r\n"),
+            (|writer| writer.array(1234), "*1234\r\n", "*1234\r\n"),
+            (|writer| writer.map(5), "*10\r\n", "%5\r\n"),
+            (|writer| writer.set(3), "*3\r\n", "~3\r\n"),
+            (|writer| writer.push(3), "*3\r\n", ">3\r\n"),
+            (
+                |writer| writer.double(-1.25),
+                "$5\r\n-1.25\r\n",
+                ",-1.25\r\n",
+            ),
+            (
+                |writer| writer.double(f64::INFINITY),
+                "$3\r\ninf\r\n",
+                ",inf\r\n",
+            ),
+            (|writer| writer.boolean(true), ":1\r\n", "#t\r\n"),
+            (|writer| writer.boolean(false), ":0\r\n", "#f\r\n"),
+            (
+                |writer| writer.verbatim(b"txt", b"hi"),
+                "$2\r\nhi\r\n",
+                "=6\r\ntxt:hi\r\n",
+            ),
+            (|writer| writer.raw(b":1\r\n"), ":1\r\n", ":1\r\n"),
+        ];
+        for (write, resp2, resp3) in cases {
+            assert_eq!(written(Version::Resp2, write), resp2);
+            assert_eq!(written(Version::Resp3, write), resp3);
+        }
+    }
+
+    #[test]
+    fn line_breaks_in_an_error_become_spaces() {
+        let name = "a\r\nb\n";
+        let text = written(Version::Resp2, |writer| {
+            writer.error(format_args!("ERR unknown command '{name}'"));
+        });
+        assert_eq!(text, "-ERR unknown command 'a  b '\r\n");
+    }
+
+    #[test]
+    fn a_double_in_resp2_has_the_length_of_its_digits() {
+        for value in [0.1 + 0.2, -1.2345678901234567e-300, 1.0] {
+            let text = written(Version::Resp2, |writer| writer.double(value));
+            let (length, digits) = text.split_once("\r\n").unwrap();
+            assert_eq!(length, format!("${}", digits.len() - 2));
+            assert_eq!(digits.trim_end().parse(), Ok(value));
+        }
+    }
+}
