@@ -1,5 +1,7 @@
 //! What a command takes, for its documentation: a small tree per command.
 
+use std::fmt;
+
 /// One argument, or several that belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument {
@@ -122,4 +124,62 @@ impl Argument {
         self.since = Some(version);
         self
     }
+}
+
+impl fmt::Display for Argument {
+    /// The argument as a line of help has it: `[EX seconds | PX milliseconds]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.optional {
+            f.write_str("[")?;
+        }
+        if let Some(token) = self.token {
+            f.write_str(token)?;
+        }
+        if self.token.is_some() && !matches!(self.kind, Kind::PureToken) {
+            f.write_str(" ")?;
+        }
+        self.write_value(f)?;
+        match self.kind {
+            _ if !self.multiple => {}
+            Kind::OneOf(_) => f.write_str(" ...")?,
+            _ => {
+                f.write_str(" [")?;
+                self.write_value(f)?;
+                f.write_str(" ...]")?;
+            }
+        }
+        if self.optional {
+            f.write_str("]")?;
+        }
+        Ok(())
+    }
+}
+
+impl Argument {
+    fn write_value(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::PureToken => Ok(()),
+            Kind::Block(parts) => write_joined(f, parts, " "),
+            Kind::OneOf(parts) if self.optional && self.token.is_none() && !self.multiple => {
+                write_joined(f, parts, " | ")
+            }
+            Kind::OneOf(parts) => {
+                f.write_str("<")?;
+                write_joined(f, parts, " | ")?;
+                f.write_str(">")
+            }
+            _ => f.write_str(self.name),
+        }
+    }
+}
+
+/// Writes arguments one after the other.
+fn write_joined(f: &mut fmt::Formatter<'_>, parts: &[Argument], between: &str) -> fmt::Result {
+    for (position, part) in parts.iter().enumerate() {
+        if position > 0 {
+            f.write_str(between)?;
+        }
+        write!(f, "{part}")?;
+    }
+    Ok(())
 }

@@ -64,7 +64,7 @@ pub(super) const RECORDS: &[Record] = &[
         complexity: "O(N) in the number of connections.",
         arguments: &[
             one_of(
-                "normal-master-replica-pubsub",
+                "client-type",
                 &[
                     word("normal", "NORMAL"),
                     word("master", "MASTER"),
@@ -110,7 +110,7 @@ pub(super) const RECORDS: &[Record] = &[
                     &[
                         integer("client-id").after("ID").optional().since("2.8.12"),
                         one_of(
-                            "normal-master-slave-pubsub",
+                            "client-type",
                             &[
                                 word("normal", "NORMAL"),
                                 word("master", "MASTER").since("3.2.0"),
@@ -123,9 +123,11 @@ pub(super) const RECORDS: &[Record] = &[
                         .optional()
                         .since("2.8.12"),
                         string("username").after("USER").optional(),
-                        string("ip:port").after("ADDR").optional(),
-                        string("ip:port").after("LADDR").optional().since("6.2.0"),
-                        string("yes/no").after("SKIPME").optional(),
+                        string("addr").after("ADDR").optional(),
+                        string("laddr").after("LADDR").optional().since("6.2.0"),
+                        one_of("skipme", &[word("yes", "YES"), word("no", "NO")])
+                            .after("SKIPME")
+                            .optional(),
                     ],
                 )
                 .multiple(),

@@ -38,12 +38,9 @@ pub(super) const RECORDS: &[Record] = &[
             "arguments",
             &[
                 integer("protover"),
-                block(
-                    "username-password",
-                    &[string("username"), string("password")],
-                )
-                .after("AUTH")
-                .optional(),
+                block("auth", &[string("username"), string("password")])
+                    .after("AUTH")
+                    .optional(),
                 string("clientname").after("SETNAME").optional(),
             ],
         )

@@ -32,6 +32,9 @@ pub enum CommandError<'a> {
     HelloNotAuthenticated,
     /// No such user, not this password, or a user that is off.
     WrongPassword,
+    /// A password alone, while the default user needs none: most likely the server's configuration
+    /// is not what the client's owner thinks.
+    NoPasswordConfigured,
     /// The user may not run the command.
     CommandDenied {
         /// The user's name.
@@ -81,6 +84,10 @@ impl fmt::Display for CommandError<'_> {
                  and select the RESP protocol version at the same time"
             }
             Self::WrongPassword => "WRONGPASS invalid username-password pair or user is disabled.",
+            Self::NoPasswordConfigured => {
+                "ERR AUTH <password> called without any password configured for the default user. \
+                 Are you sure your configuration is correct?"
+            }
             Self::CommandDenied { user, record } => {
                 f.write_str("NOPERM User ")?;
                 write_name(f, user, usize::MAX)?;

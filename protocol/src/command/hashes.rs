@@ -19,7 +19,7 @@ pub(super) const RECORDS: &[Record] = &[
         complexity: "O(N) in the number of fields given.",
         arguments: &[
             KEY,
-            block("field-value", &[string("field"), string("value")]).multiple(),
+            block("data", &[string("field"), string("value")]).multiple(),
         ],
         ..BASE
     },
@@ -93,7 +93,7 @@ pub(super) const RECORDS: &[Record] = &[
         complexity: "O(N) in the number of fields given.",
         arguments: &[
             KEY,
-            block("field-value", &[string("field"), string("value")]).multiple(),
+            block("data", &[string("field"), string("value")]).multiple(),
         ],
         ..BASE
     },

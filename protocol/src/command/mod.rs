@@ -8,6 +8,7 @@
 //! Subcommands are commands of their own: `CLIENT ID` is [`Command::ClientId`], found by
 //! [`subcommand`] once [`find`] has found the container.
 
+mod acl;
 mod argument;
 mod client;
 mod connection;
@@ -15,9 +16,11 @@ mod errors;
 mod flags;
 mod hashes;
 mod index;
+mod introspection;
 mod keys;
 mod pubsub;
 mod record;
+pub mod reply;
 mod server;
 mod sorted_sets;
 mod strings;
@@ -77,6 +80,25 @@ names! {
     Acl AclCat AclDelUser AclGetUser AclHelp AclList AclSetUser AclUsers AclWhoAmI
     Command CommandCount CommandDocs CommandGetKeys CommandGetKeysAndFlags CommandHelp CommandInfo
     CommandList
+}
+
+impl Command {
+    /// Whether a RESP2 client that has subscriptions may send it.
+    #[must_use]
+    pub const fn is_allowed_while_subscribed(self) -> bool {
+        matches!(
+            self,
+            Self::Subscribe
+                | Self::PSubscribe
+                | Self::SSubscribe
+                | Self::Unsubscribe
+                | Self::PUnsubscribe
+                | Self::SUnsubscribe
+                | Self::Ping
+                | Self::Quit
+                | Self::Reset
+        )
+    }
 }
 
 /// The records of all groups. A container's subcommands are inside its record.
@@ -178,6 +200,13 @@ pub fn subcommand(container: Command, name: &[u8]) -> Option<(Command, &'static 
     Some((found.command, found))
 }
 
+/// The container of a subcommand.
+#[must_use]
+pub fn container(subcommand: Command) -> Option<&'static Record> {
+    let (name, _) = record(subcommand).name.split_once('|')?;
+    find(name.as_bytes()).map(|(_, record)| record)
+}
+
 /// The command or subcommand that is written `name` or `container|name`, in any case.
 #[must_use]
 pub fn find_full(name: &[u8]) -> Option<(Command, &'static Record)> {
@@ -190,24 +219,34 @@ pub fn find_full(name: &[u8]) -> Option<(Command, &'static Record)> {
     }
 }
 
-/// The command that a request is for, once its name, its subcommand and the number of its words are
-/// right.
+/// The command that a request is for. A container alone stands for itself.
+///
+/// # Errors
+///
+/// There is no such command or subcommand.
+#[inline]
+pub fn lookup(request: Arguments<'_>) -> Result<(Command, &'static Record), CommandError<'_>> {
+    let name = request.get(0).unwrap_or_default();
+    let (command, record) = find(name).ok_or(CommandError::UnknownCommand(request))?;
+    match request.get(1) {
+        Some(name) if record.is_container() => {
+            subcommand(command, name).ok_or(CommandError::UnknownSubcommand {
+                container: record,
+                name,
+            })
+        }
+        _ => Ok((command, record)),
+    }
+}
+
+/// The command that a request is for, once the number of its words is right.
 ///
 /// # Errors
 ///
 /// The error reply that the request gets otherwise.
 #[inline]
 pub fn resolve(request: Arguments<'_>) -> Result<(Command, &'static Record), CommandError<'_>> {
-    let name = request.get(0).unwrap_or_default();
-    let (mut command, mut record) = find(name).ok_or(CommandError::UnknownCommand(request))?;
-    if record.is_container()
-        && let Some(name) = request.get(1)
-    {
-        (command, record) = subcommand(command, name).ok_or(CommandError::UnknownSubcommand {
-            container: record,
-            name,
-        })?;
-    }
+    let (command, record) = lookup(request)?;
     if record.accepts(request.len()) {
         Ok((command, record))
     } else {

@@ -1,7 +1,7 @@
 //! The server itself: its settings, its users, what it holds and what it offers.
 
 use super::Command;
-use super::argument::{Kind, block, new, one_of, string, word};
+use super::argument::{block, one_of, string, word};
 use super::flags::{Categories, Flags, Group};
 use super::record::Record;
 
@@ -52,7 +52,7 @@ pub(super) const RECORDS: &[Record] = &[
         summary: "Removes all keys of all databases.",
         complexity: "O(N) in the number of keys.",
         arguments: &[one_of(
-            "async",
+            "flush-type",
             &[
                 word("async", "ASYNC").since("4.0.0"),
                 word("sync", "SYNC").since("6.2.0"),
@@ -71,7 +71,7 @@ pub(super) const RECORDS: &[Record] = &[
         summary: "Removes all keys of this database.",
         complexity: "O(N) in the number of keys.",
         arguments: &[one_of(
-            "async",
+            "flush-type",
             &[
                 word("async", "ASYNC").since("4.0.0"),
                 word("sync", "SYNC").since("6.2.0"),
@@ -108,9 +108,7 @@ pub(super) const RECORDS: &[Record] = &[
                 since: "2.0.0",
                 summary: "Changes settings while the server runs.",
                 complexity: "O(N) in the number of settings given.",
-                arguments: &[
-                    block("parameter-value", &[string("parameter"), string("value")]).multiple(),
-                ],
+                arguments: &[block("data", &[string("parameter"), string("value")]).multiple()],
                 tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
                 ..BASE
             },
@@ -133,90 +131,7 @@ pub(super) const RECORDS: &[Record] = &[
         since: "6.0.0",
         summary: "Holds the subcommands about users and their rights.",
         complexity: "Depends on the subcommand.",
-        subcommands: &[
-            Record {
-                command: Command::AclCat,
-                name: "acl|cat",
-                arity: -2,
-                flags: Flags::SESSION,
-                since: "6.0.0",
-                summary: "Lists the categories of commands, or the commands of one.",
-                complexity: "O(N) in the number of commands.",
-                arguments: &[string("categoryname").optional()],
-                ..BASE
-            },
-            Record {
-                command: Command::AclDelUser,
-                name: "acl|deluser",
-                arity: -3,
-                flags: Flags::OPERATOR,
-                since: "6.0.0",
-                summary: "Removes users and closes their connections.",
-                complexity: "O(N) in the number of users given and of connections.",
-                arguments: &[string("username").multiple()],
-                ..BASE
-            },
-            Record {
-                command: Command::AclGetUser,
-                name: "acl|getuser",
-                arity: 3,
-                flags: Flags::OPERATOR,
-                since: "6.0.0",
-                summary: "Describes a user.",
-                complexity: "O(N) in the number of the user's rules.",
-                arguments: &[string("username")],
-                ..BASE
-            },
-            Record {
-                command: Command::AclHelp,
-                name: "acl|help",
-                arity: 2,
-                flags: Flags::ANYTIME,
-                since: "6.0.0",
-                summary: "Explains the subcommands.",
-                ..BASE
-            },
-            Record {
-                command: Command::AclList,
-                name: "acl|list",
-                arity: 2,
-                flags: Flags::OPERATOR,
-                since: "6.0.0",
-                summary: "Lists the users with their rules.",
-                complexity: "O(N) in the number of users.",
-                ..BASE
-            },
-            Record {
-                command: Command::AclSetUser,
-                name: "acl|setuser",
-                arity: -3,
-                flags: Flags::OPERATOR,
-                since: "6.0.0",
-                summary: "Creates a user or changes one.",
-                complexity: "O(N) in the number of rules given.",
-                arguments: &[string("username"), string("rule").multiple().optional()],
-                ..BASE
-            },
-            Record {
-                command: Command::AclUsers,
-                name: "acl|users",
-                arity: 2,
-                flags: Flags::OPERATOR,
-                since: "6.0.0",
-                summary: "Lists the names of the users.",
-                complexity: "O(N) in the number of users.",
-                ..BASE
-            },
-            Record {
-                command: Command::AclWhoAmI,
-                name: "acl|whoami",
-                arity: 2,
-                flags: Flags::SESSION,
-                since: "6.0.0",
-                summary: "Answers the name of the user that this connection authenticated as.",
-                ..BASE
-            },
-        ],
+        subcommands: super::acl::RECORDS,
         ..BASE
     },
     Record {
@@ -229,98 +144,7 @@ pub(super) const RECORDS: &[Record] = &[
         summary: "Describes all commands.",
         complexity: "O(N) in the number of commands.",
         tips: &["nondeterministic_output_order"],
-        subcommands: &[
-            Record {
-                command: Command::CommandCount,
-                name: "command|count",
-                arity: 2,
-                flags: Flags::ANYTIME,
-                extra_categories: Categories::CONNECTION,
-                since: "2.8.13",
-                summary: "Answers the number of commands.",
-                ..BASE
-            },
-            Record {
-                command: Command::CommandDocs,
-                name: "command|docs",
-                arity: -2,
-                flags: Flags::ANYTIME,
-                extra_categories: Categories::CONNECTION,
-                since: "7.0.0",
-                summary: "Answers the documentation of commands.",
-                complexity: "O(N) in the number of commands asked for.",
-                arguments: &[string("command-name").multiple().optional()],
-                tips: &["nondeterministic_output_order"],
-                ..BASE
-            },
-            Record {
-                command: Command::CommandGetKeys,
-                name: "command|getkeys",
-                arity: -4,
-                flags: Flags::ANYTIME,
-                extra_categories: Categories::CONNECTION,
-                since: "2.8.13",
-                summary: "Tells which words of a command are keys.",
-                complexity: "O(N) in the number of words.",
-                ..BASE
-            },
-            Record {
-                command: Command::CommandGetKeysAndFlags,
-                name: "command|getkeysandflags",
-                arity: -4,
-                flags: Flags::ANYTIME,
-                extra_categories: Categories::CONNECTION,
-                since: "7.0.0",
-                summary: "Tells which words of a command are keys and what is done with them.",
-                complexity: "O(N) in the number of words.",
-                ..BASE
-            },
-            Record {
-                command: Command::CommandHelp,
-                name: "command|help",
-                arity: 2,
-                flags: Flags::ANYTIME,
-                extra_categories: Categories::CONNECTION,
-                since: "5.0.0",
-                summary: "Explains the subcommands.",
-                ..BASE
-            },
-            Record {
-                command: Command::CommandInfo,
-                name: "command|info",
-                arity: -2,
-                flags: Flags::ANYTIME,
-                extra_categories: Categories::CONNECTION,
-                since: "2.8.13",
-                summary: "Describes the given commands, or all.",
-                complexity: "O(N) in the number of commands asked for.",
-                arguments: &[string("command-name").multiple().optional()],
-                tips: &["nondeterministic_output_order"],
-                ..BASE
-            },
-            Record {
-                command: Command::CommandList,
-                name: "command|list",
-                arity: -2,
-                flags: Flags::ANYTIME,
-                extra_categories: Categories::CONNECTION,
-                since: "7.0.0",
-                summary: "Lists the names of commands.",
-                complexity: "O(N) in the number of commands.",
-                arguments: &[one_of(
-                    "filterby",
-                    &[
-                        string("module-name").after("MODULE"),
-                        string("category").after("ACLCAT"),
-                        new("pattern", Kind::Pattern).after("PATTERN"),
-                    ],
-                )
-                .after("FILTERBY")
-                .optional()],
-                tips: &["nondeterministic_output_order"],
-                ..BASE
-            },
-        ],
+        subcommands: super::introspection::RECORDS,
         ..BASE
     },
 ];

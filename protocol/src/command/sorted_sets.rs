@@ -27,11 +27,7 @@ pub(super) const RECORDS: &[Record] = &[
                 .since("6.2.0"),
             word("change", "CH").optional().since("3.0.2"),
             word("increment", "INCR").optional().since("3.0.2"),
-            block(
-                "score-member",
-                &[new("score", Kind::Double), string("member")],
-            )
-            .multiple(),
+            block("data", &[new("score", Kind::Double), string("member")]).multiple(),
         ],
         ..BASE
     },
@@ -101,7 +97,7 @@ pub(super) const RECORDS: &[Record] = &[
             .optional()
             .since("6.2.0"),
             word("rev", "REV").optional().since("6.2.0"),
-            block("offset-count", &[integer("offset"), integer("count")])
+            block("limit", &[integer("offset"), integer("count")])
                 .after("LIMIT")
                 .optional()
                 .since("6.2.0"),

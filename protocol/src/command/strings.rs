@@ -77,7 +77,7 @@ pub(super) const RECORDS: &[Record] = &[
         since: "1.0.1",
         summary: "Stores several strings at once.",
         complexity: "O(N) in the number of keys.",
-        arguments: &[block("key-value", &[KEY, string("value")]).multiple()],
+        arguments: &[block("data", &[KEY, string("value")]).multiple()],
         tips: &[
             "request_policy:multi_shard",
             "response_policy:all_succeeded",
