@@ -1,0 +1,627 @@
+//! TCP and Unix sockets of the kernel.
+//!
+//! # What is asked, and when
+//!
+//! A question is a system call that may find nothing. The answers of earlier calls are kept, and
+//! nothing is asked that they already tell:
+//!
+//! * Connections are registered once, **edge-triggered**, for reading. Level-triggered readiness
+//!   would be told again by every check until it is read, would have to be switched off and on
+//!   again to pause, and would report each connection whose bytes a spinning read has already
+//!   taken. An edge is told once and kept here: as `readable`, until a read comes back short.
+//!   A short read has emptied the socket, so it is not followed by one that finds nothing; what
+//!   arrives later is another edge.
+//! * Interest in writability is added when a write falls short for the first time, and then stays.
+//! * Listeners are registered **level-triggered** and `accept` is called once per report. A queue
+//!   of connections is thus taken one check at a time, interleaved with traffic, and no accept ever
+//!   finds an empty queue (unless the peer gave up in between).
+//! * While few connections are active ([`hot`]), a pass only reads from those, and readiness of
+//!   all others is checked at a bounded rate, [`CHECK_EVERY`]. While more are, one check per pass
+//!   is the cheaper question.
+//!
+//! # Descriptors exhausted
+//!
+//! See [`listener`]: one spare descriptor is kept to accept and close with.
+//!
+//! # Limits of one poll
+//!
+//! [`EVENTS_MAX`] reports of readiness, [`READS_MAX`] reads of [`RECEIVE_BYTES`] each, one accept
+//! per listener.
+
+mod address;
+mod connection;
+mod hot;
+mod listener;
+mod poller;
+mod socket;
+mod waker;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::IoSlice;
+use std::time::Duration;
+
+use goblin_protocol::service::{Closed, ConnectionId, ListenerId, Opened};
+use goblin_protocol::time::{Now, Time};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv, sockopt};
+
+use crate::counters::TransportCounters;
+use crate::identities::ConnectionIds;
+use crate::transport::{Events, Transport};
+
+pub use address::Address;
+pub use listener::ListenOptions;
+pub use waker::Waker;
+
+use connection::{Connection, Connections, State};
+use hot::Hot;
+use listener::{Accepted, Listeners};
+use poller::{Interest, Poller, Report, Token};
+use socket::StreamOptions;
+
+/// Bytes of the one receive buffer, which is the most that one read takes from one connection
+/// before the others have their turn.
+const RECEIVE_BYTES: usize = 64 * 1024;
+/// Most reports of readiness that one check takes.
+const EVENTS_MAX: usize = 256;
+/// Most reads of one poll, not counting the empty ones of the hot set: 4 MiB at the most, about a
+/// millisecond of copying.
+const READS_MAX: usize = 64;
+/// How often readiness is checked while a pass has hot connections to read from or nothing to do.
+/// A check that finds nothing takes about 0.1 µs, so this spends 2 % of a spinning core; the first
+/// message of a connection that was silent waits half of it on average, a quarter of what the
+/// kernel needs to carry that message over loopback.
+const CHECK_EVERY: Duration = Duration::from_micros(5);
+
+/// What a kernel transport is made from.
+#[derive(Clone, Debug)]
+pub struct KernelOptions {
+    /// Where to listen. The position is the [`ListenerId`].
+    pub listeners: Vec<ListenOptions>,
+    /// Where [`Transport::dial`] connects to; several are taken in turn. Empty: every dial fails.
+    pub upstream: Vec<Address>,
+    /// Seconds of silence before TCP asks whether the peer is there; 0 never does. As in Redis,
+    /// three questions a third of it apart follow before the connection is given up.
+    pub keepalive_seconds: u32,
+    /// How long a dial may take before it fails with `ETIMEDOUT`.
+    pub dial_timeout: Duration,
+    /// Bytes that the kernel keeps for output per connection; `None` lets it decide.
+    pub send_buffer_bytes: Option<usize>,
+}
+
+impl Default for KernelOptions {
+    fn default() -> Self {
+        Self {
+            listeners: Vec::new(),
+            upstream: Vec::new(),
+            keepalive_seconds: 300,
+            dial_timeout: Duration::from_secs(5),
+            send_buffer_bytes: None,
+        }
+    }
+}
+
+/// Why a kernel transport could not be made.
+#[derive(Debug)]
+pub enum SetupError {
+    /// The process has no readiness queue or no descriptors for it.
+    Kernel(Errno),
+    /// An address cannot be listened on.
+    Listen {
+        /// The address, as it was given.
+        address: Address,
+        /// What the kernel answered.
+        cause: Errno,
+    },
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernel(cause) => write!(f, "cannot watch sockets: {cause}"),
+            Self::Listen { address, cause } => write!(f, "cannot listen on {address}: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+/// TCP and Unix sockets.
+#[derive(Debug)]
+pub struct KernelTransport {
+    listeners: Listeners,
+    poller: Poller,
+    identities: ConnectionIds,
+    connections: Connections,
+    hot: Hot,
+    /// Connections to read from, each once: see [`Connection::queued`].
+    ready: VecDeque<ConnectionId>,
+    /// Connections that ended outside of `poll`, to be told by the next.
+    ended: Vec<(ConnectionId, Closed)>,
+    dials: Vec<(ConnectionId, Time)>,
+    options: KernelOptions,
+    /// Number of dials so far, which chooses the upstream.
+    dialed: usize,
+    waker: Waker,
+    buffer: Box<[u8]>,
+    now: Time,
+    /// When readiness is to be checked next.
+    check_at: Time,
+    /// Reports were collected and not yet acted on.
+    collected: bool,
+    /// When a listener that backs off is asked about again.
+    retry_at: Option<Time>,
+    counters: TransportCounters,
+}
+
+impl KernelTransport {
+    /// Opens the listeners. Everything else happens in the turn.
+    ///
+    /// # Errors
+    ///
+    /// The first address that cannot be listened on, with the kernel's reason.
+    pub fn new(options: KernelOptions, identities: ConnectionIds) -> Result<Self, SetupError> {
+        let poller = Poller::new().map_err(SetupError::Kernel)?;
+        let waker = Waker::new().map_err(SetupError::Kernel)?;
+        poller
+            .add(&waker, Token::Waker, Interest::Level)
+            .map_err(SetupError::Kernel)?;
+        let stream = stream_options(&options);
+        Ok(Self {
+            listeners: Listeners::open(&options.listeners, stream, &poller)?,
+            poller,
+            identities,
+            connections: Connections::default(),
+            hot: Hot::default(),
+            ready: VecDeque::new(),
+            ended: Vec::new(),
+            dials: Vec::new(),
+            options,
+            dialed: 0,
+            waker,
+            buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
+            now: Time::ZERO,
+            check_at: Time::ZERO,
+            collected: false,
+            retry_at: None,
+            counters: TransportCounters::default(),
+        })
+    }
+
+    /// Where a listener really listens: with the port that the kernel chose.
+    #[must_use]
+    pub fn local_address(&self, listener: ListenerId) -> Option<&Address> {
+        self.listeners.address(listener)
+    }
+
+    /// What ends this transport's sleep from outside.
+    #[must_use]
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
+    /// Asks which sockets are ready, unless that is known or was asked a moment ago.
+    fn check(&mut self) {
+        if self.collected {
+            return;
+        }
+        if self.now < self.check_at && !self.hot.is_crowded() {
+            return;
+        }
+        self.counters.readiness_checks += 1;
+        self.poller.collect(Some(Duration::ZERO));
+        self.collected = true;
+        self.check_at = self.now + CHECK_EVERY;
+        if self.poller.reports() == EVENTS_MAX {
+            self.check_at = self.now;
+        }
+    }
+
+    /// Acts on the reports that were collected.
+    fn take_reports<E: Events>(&mut self, events: &mut E) -> bool {
+        let mut told = false;
+        if self.collected {
+            for position in 0..self.poller.reports() {
+                if let Some(report) = self.poller.report(position) {
+                    told |= self.take_report(report, events);
+                }
+            }
+            self.collected = false;
+        }
+        told
+    }
+
+    fn take_report<E: Events>(&mut self, report: Report, events: &mut E) -> bool {
+        match report.token {
+            Token::Waker => {
+                self.waker.take();
+                false
+            }
+            Token::Listener(position) => {
+                self.accept(ListenerId(position), events);
+                // More may wait behind it.
+                self.check_at = self.now;
+                true
+            }
+            Token::Connection(id) => self.note_readiness(id, report, events),
+        }
+    }
+
+    fn note_readiness<E: Events>(
+        &mut self,
+        id: ConnectionId,
+        report: Report,
+        events: &mut E,
+    ) -> bool {
+        let Some(connection) = self.connections.get_mut(id) else {
+            return false;
+        };
+        if connection.state == State::Dialing {
+            return self.finish_dial(id, report, events);
+        }
+        connection.ending |= report.ending;
+        connection.readable |= report.readable;
+        let unblocked = report.writable && connection.blocked && connection.failed.is_none();
+        if unblocked {
+            connection.blocked = false;
+        }
+        self.queue(id);
+        if unblocked {
+            events.writable(id);
+        }
+        unblocked
+    }
+
+    /// Queues a connection for reading if there is something to read and the core wants it.
+    fn queue(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(id)
+            && connection.readable
+            && !connection.paused
+            && !connection.queued
+        {
+            connection.queued = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    fn accept<E: Events>(&mut self, listener: ListenerId, events: &mut E) {
+        let accepted = self
+            .listeners
+            .accept(listener, self.now, &self.poller, &mut self.counters);
+        let Some(Accepted {
+            socket,
+            listener,
+            peer,
+            local,
+        }) = accepted
+        else {
+            return;
+        };
+        let Some(id) = self.identities.allocate() else {
+            return;
+        };
+        if let Err(cause) = self
+            .poller
+            .add(&socket, Token::Connection(id), Interest::Read)
+        {
+            tracing::warn!(%peer, %cause, "cannot watch an accepted connection");
+            self.identities.release(id);
+            return;
+        }
+        self.counters.accepts += 1;
+        self.connections
+            .insert(id, Connection::new(socket, State::Open));
+        let (peer, local) = (&peer, &local);
+        events.opened(
+            id,
+            Opened::Accepted {
+                listener,
+                peer,
+                local,
+            },
+        );
+    }
+
+    fn start_dial(&mut self, id: ConnectionId) -> Result<(), Errno> {
+        let upstream = &self.options.upstream;
+        let position = self.dialed.checked_rem(upstream.len()).unwrap_or(0);
+        self.dialed = self.dialed.wrapping_add(1);
+        let address = upstream.get(position).ok_or(Errno::DESTADDRREQ)?;
+        let socket = socket::dial(address, stream_options(&self.options))?;
+        self.poller
+            .add(&socket, Token::Connection(id), Interest::ReadAndWrite)?;
+        self.connections
+            .insert(id, Connection::new(socket, State::Dialing));
+        self.dials.push((id, self.now + self.options.dial_timeout));
+        Ok(())
+    }
+
+    fn finish_dial<E: Events>(&mut self, id: ConnectionId, report: Report, events: &mut E) -> bool {
+        let Some(connection) = self.connections.get_mut(id) else {
+            return false;
+        };
+        if !report.writable {
+            return false;
+        }
+        if let Err(cause) = sockopt::socket_error(&connection.socket).and_then(|result| result) {
+            self.end(id, Closed::Unreachable(cause.raw_os_error()), events);
+            return true;
+        }
+        connection.state = State::Open;
+        self.counters.interest_changes += 1;
+        // Tells again what is readable already. If it cannot be changed, room is reported needlessly.
+        let _ = self
+            .poller
+            .change(&connection.socket, Token::Connection(id), Interest::Read);
+        self.dials.retain(|dial| dial.0 != id);
+        events.opened(id, Opened::Dialed);
+        true
+    }
+
+    fn end_late_dials<E: Events>(&mut self, events: &mut E) {
+        while let Some(&(id, _)) = self.dials.iter().find(|dial| dial.1 <= self.now) {
+            let cause = Errno::TIMEDOUT.raw_os_error();
+            self.end(id, Closed::Unreachable(cause), events);
+        }
+    }
+
+    /// Forgets a connection and tells its end.
+    fn end<E: Events>(&mut self, id: ConnectionId, why: Closed, events: &mut E) {
+        self.forget(id);
+        events.closed(id, why);
+    }
+
+    fn forget(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.remove(id) {
+            if connection.state == State::Dialing {
+                self.dials.retain(|dial| dial.0 != id);
+            }
+            self.hot.remove(id);
+            self.identities.release(id);
+        }
+    }
+
+    fn tell_ended<E: Events>(&mut self, events: &mut E) -> bool {
+        let told = !self.ended.is_empty();
+        for (id, why) in self.ended.drain(..) {
+            self.identities.release(id);
+            events.closed(id, why);
+        }
+        told
+    }
+
+    /// Reads once from each connection that is known to be readable, up to the bound.
+    fn read_ready<E: Events>(&mut self, events: &mut E) -> bool {
+        let mut told = false;
+        for _ in 0..self.ready.len().min(READS_MAX) {
+            let Some(id) = self.ready.pop_front() else {
+                break;
+            };
+            let Some(connection) = self.connections.get_mut(id) else {
+                continue;
+            };
+            connection.queued = false;
+            if connection.paused {
+                continue;
+            }
+            told |= self.read(id, events);
+            self.queue(id);
+        }
+        told
+    }
+
+    /// Reads on suspicion from the connections that were active lately.
+    fn read_hot<E: Events>(&mut self, events: &mut E) -> bool {
+        let mut told = false;
+        for position in 0..hot::HOT_MAX {
+            let Some(id) = self.hot.member(position) else {
+                break;
+            };
+            let queued = self.connections.get_mut(id).is_none_or(|it| it.queued);
+            if !queued {
+                told |= self.read(id, events);
+                self.queue(id);
+            }
+        }
+        told
+    }
+
+    /// Reads once and tells what came. Returns whether anything did.
+    fn read<E: Events>(&mut self, id: ConnectionId, events: &mut E) -> bool {
+        let Some(connection) = self.connections.get_mut(id) else {
+            return false;
+        };
+        match recv(&connection.socket, &mut *self.buffer, RecvFlags::empty()) {
+            Ok((0, _)) => self.end_read(id, None, events),
+            Ok((length, _)) => {
+                connection.readable = length == self.buffer.len() || connection.ending;
+                self.counters.reads += 1;
+                self.counters.bytes_in += length as u64;
+                self.hot.note(id, self.now);
+                events.received(id, self.buffer.get(..length).unwrap_or(&[]));
+                true
+            }
+            Err(Errno::AGAIN) if connection.failed.is_none() => {
+                connection.readable = false;
+                self.counters.reads_empty += 1;
+                false
+            }
+            Err(Errno::INTR) => false,
+            Err(cause) => self.end_read(id, Some(cause), events),
+        }
+    }
+
+    /// A read found the end of the connection. An earlier failure of a write is the better reason.
+    fn end_read<E: Events>(
+        &mut self,
+        id: ConnectionId,
+        cause: Option<Errno>,
+        events: &mut E,
+    ) -> bool {
+        self.counters.reads_ended += 1;
+        let failed = self.connections.get_mut(id).and_then(|it| it.failed);
+        let why = match failed.or(cause) {
+            Some(cause) => Closed::Failed(cause.raw_os_error()),
+            None => Closed::ByPeer,
+        };
+        self.end(id, why, events);
+        true
+    }
+
+    /// A write fell short: nothing is written until room is reported.
+    fn block(&mut self, id: ConnectionId) {
+        self.counters.writes_short += 1;
+        let Some(connection) = self.connections.get_mut(id) else {
+            return;
+        };
+        connection.blocked = true;
+        if connection.watches_room {
+            return;
+        }
+        connection.watches_room = true;
+        self.counters.interest_changes += 1;
+        let changed = self.poller.change(
+            &connection.socket,
+            Token::Connection(id),
+            Interest::ReadAndWrite,
+        );
+        if let Err(cause) = changed {
+            self.fail(id, cause);
+        }
+    }
+
+    /// A write failed: what the peer sent before is still told, unless the core does not want it.
+    fn fail(&mut self, id: ConnectionId, cause: Errno) {
+        let Some(connection) = self.connections.get_mut(id) else {
+            return;
+        };
+        connection.blocked = true;
+        connection.readable = true;
+        connection.ending = true;
+        connection.failed = Some(cause);
+        if connection.paused {
+            self.connections.remove(id);
+            self.ended.push((id, Closed::Failed(cause.raw_os_error())));
+        } else {
+            self.queue(id);
+        }
+    }
+
+    /// How long until something is due that no socket reports.
+    fn next_due(&self) -> Option<Duration> {
+        let dial = self.dials.iter().map(|dial| dial.1).min();
+        let due = match (dial, self.retry_at) {
+            (Some(dial), Some(retry)) => Some(dial.min(retry)),
+            (dial, retry) => dial.or(retry),
+        };
+        due.map(|due| due.since(self.now))
+    }
+}
+
+impl Transport for KernelTransport {
+    fn poll<E: Events>(&mut self, now: Now, events: &mut E) -> bool {
+        self.now = now.monotonic;
+        let mut told = self.tell_ended(events);
+        self.end_late_dials(events);
+        if self.listeners.backs_off() {
+            self.retry_at = self
+                .listeners
+                .retry(self.now, &self.poller, &mut self.counters);
+        }
+        self.hot.expire(self.now);
+        self.check();
+        told |= self.take_reports(events);
+        told |= self.read_ready(events);
+        told |= self.read_hot(events);
+        told || !self.ready.is_empty() || !self.ended.is_empty()
+    }
+
+    fn write(&mut self, id: ConnectionId, slices: &[IoSlice<'_>]) -> usize {
+        let Some(connection) = self.connections.get_mut(id) else {
+            return 0;
+        };
+        if connection.blocked || connection.state == State::Dialing {
+            return 0;
+        }
+        self.counters.writes += 1;
+        match socket::send(&connection.socket, slices) {
+            Ok(taken) => {
+                self.counters.bytes_out += taken as u64;
+                if taken < slices.iter().map(|slice| slice.len()).sum() {
+                    self.block(id);
+                }
+                taken
+            }
+            Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => {
+                self.block(id);
+                0
+            }
+            Err(cause) => {
+                self.fail(id, cause);
+                0
+            }
+        }
+    }
+
+    fn close(&mut self, id: ConnectionId) {
+        self.forget(id);
+    }
+
+    fn can_pause(&self) -> bool {
+        true
+    }
+
+    fn pause(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(id) {
+            connection.paused = true;
+            self.hot.remove(id);
+        }
+    }
+
+    fn resume(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(id) {
+            connection.paused = false;
+            self.queue(id);
+        }
+    }
+
+    fn dial(&mut self) {
+        let Some(id) = self.identities.allocate() else {
+            return;
+        };
+        self.counters.dials += 1;
+        if let Err(cause) = self.start_dial(id) {
+            self.ended
+                .push((id, Closed::Unreachable(cause.raw_os_error())));
+        }
+    }
+
+    fn close_listeners(&mut self) {
+        self.listeners.close();
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) {
+        if self.collected || !self.ready.is_empty() || !self.ended.is_empty() {
+            return;
+        }
+        let timeout = match (timeout, self.next_due()) {
+            (Some(timeout), Some(due)) => Some(timeout.min(due)),
+            (timeout, due) => timeout.or(due),
+        };
+        self.counters.sleeps += 1;
+        self.poller.collect(timeout);
+        self.collected = true;
+    }
+
+    fn counters(&self) -> &TransportCounters {
+        &self.counters
+    }
+}
+
+fn stream_options(options: &KernelOptions) -> StreamOptions {
+    StreamOptions {
+        keepalive_seconds: options.keepalive_seconds,
+        send_buffer_bytes: options.send_buffer_bytes,
+    }
+}
