@@ -16,6 +16,9 @@ mod acl;
 mod password;
 mod rules;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,11 +1,20 @@
 //! Passwords as digests.
 
+use std::fmt;
+
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
 /// The SHA-256 digest of a password.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Digest([u8; 32]);
+
+impl fmt::Debug for Digest {
+    /// Nothing that a log could give away.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Digest")
+    }
+}
 
 impl Digest {
     /// The digest of a password.

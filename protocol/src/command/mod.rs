@@ -24,6 +24,8 @@ pub mod reply;
 mod server;
 mod sorted_sets;
 mod strings;
+#[cfg(test)]
+mod tests;
 mod transactions;
 
 pub use argument::{Argument, Kind};

@@ -15,6 +15,9 @@ mod account;
 mod commands;
 mod rule;
 
+#[cfg(test)]
+mod tests;
+
 pub use account::Account;
 pub use rule::{RuleError, RuleProblem};
 
