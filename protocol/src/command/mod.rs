@@ -195,10 +195,13 @@ pub fn find(name: &[u8]) -> Option<(Command, &'static Record)> {
 /// The subcommand of that name, in any case, of a container.
 #[must_use]
 pub fn subcommand(container: Command, name: &[u8]) -> Option<(Command, &'static Record)> {
-    let found = record(container)
-        .subcommands
-        .iter()
-        .find(|known| known.short_name().as_bytes().eq_ignore_ascii_case(name))?;
+    let container = record(container);
+    let short_at = container.name.len() + 1;
+    let has_name = |known: &&Record| {
+        let short = known.name.as_bytes().get(short_at..);
+        short.is_some_and(|short| short.eq_ignore_ascii_case(name))
+    };
+    let found = container.subcommands.iter().find(has_name)?;
     Some((found.command, found))
 }
 
@@ -226,10 +229,11 @@ pub fn find_full(name: &[u8]) -> Option<(Command, &'static Record)> {
 /// # Errors
 ///
 /// There is no such command or subcommand.
-#[inline]
 pub fn lookup(request: Arguments<'_>) -> Result<(Command, &'static Record), CommandError<'_>> {
     let name = request.get(0).unwrap_or_default();
-    let (command, record) = find(name).ok_or(CommandError::UnknownCommand(request))?;
+    let Some((command, record)) = find(name) else {
+        return Err(CommandError::UnknownCommand(request));
+    };
     match request.get(1) {
         Some(name) if record.is_container() => {
             subcommand(command, name).ok_or(CommandError::UnknownSubcommand {
@@ -248,6 +252,19 @@ pub fn lookup(request: Arguments<'_>) -> Result<(Command, &'static Record), Comm
 /// The error reply that the request gets otherwise.
 #[inline]
 pub fn resolve(request: Arguments<'_>) -> Result<(Command, &'static Record), CommandError<'_>> {
+    match find(request.get(0).unwrap_or_default()) {
+        Some((command, record)) if record.accepts(request.len()) && !record.is_container() => {
+            Ok((command, record))
+        }
+        _ => resolve_uncommon(request),
+    }
+}
+
+/// As [`resolve`], for subcommands and for what is refused: kept out of the way of the others.
+#[inline(never)]
+fn resolve_uncommon(
+    request: Arguments<'_>,
+) -> Result<(Command, &'static Record), CommandError<'_>> {
     let (command, record) = lookup(request)?;
     if record.accepts(request.len()) {
         Ok((command, record))

@@ -127,8 +127,8 @@ impl ChannelSpec {
 
     /// The channels or patterns of a request.
     pub fn names<'a>(self, request: Arguments<'a>) -> impl Iterator<Item = &'a [u8]> {
-        let count = if self.many { usize::MAX } else { 1 };
-        request.iter().skip(1).take(count)
+        let end = if self.many { request.len() } else { 2 };
+        (1..end).map_while(move |position| request.get(position))
     }
 }
 

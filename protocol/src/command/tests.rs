@@ -412,7 +412,7 @@ fn whole_tables_are_complete_replies_in_both_versions() {
 #[test]
 fn help_has_a_line_of_syntax_and_one_of_explanation_for_each_subcommand() {
     let reply = written(Version::Resp2, |reply| {
-        reply::help(Command::PubSubHelp, reply)
+        reply::help(Command::PubSubHelp, reply);
     });
     let text = String::from_utf8(reply).expect("text");
     let lines: Vec<&str> = text.lines().collect();
