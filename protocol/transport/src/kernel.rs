@@ -30,9 +30,12 @@
 
 mod address;
 mod connection;
+mod ending;
 mod hot;
 mod listener;
+mod opening;
 mod poller;
+mod reading;
 mod socket;
 mod waker;
 
@@ -41,10 +44,9 @@ use std::fmt;
 use std::io::IoSlice;
 use std::time::Duration;
 
-use goblin_protocol::service::{Closed, ConnectionId, ListenerId, Opened};
+use goblin_protocol::service::{Closed, ConnectionId, ListenerId};
 use goblin_protocol::time::{Now, Time};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv, sockopt};
 
 use crate::counters::TransportCounters;
 use crate::identities::ConnectionIds;
@@ -54,10 +56,10 @@ pub use address::Address;
 pub use listener::ListenOptions;
 pub use waker::Waker;
 
-use connection::{Connection, Connections, State};
+use connection::{Connections, State};
 use hot::Hot;
-use listener::{Accepted, Listeners};
-use poller::{Interest, Poller, Report, Token};
+use listener::Listeners;
+use poller::{Interest, Poller, Token};
 use socket::StreamOptions;
 
 /// Bytes of the one receive buffer, which is the most that one read takes from one connection
@@ -199,313 +201,6 @@ impl KernelTransport {
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.waker.clone()
-    }
-
-    /// Asks which sockets are ready, unless that is known or was asked a moment ago.
-    fn check(&mut self) {
-        if self.collected {
-            return;
-        }
-        if self.now < self.check_at && !self.hot.is_crowded() {
-            return;
-        }
-        self.counters.readiness_checks += 1;
-        self.poller.collect(Some(Duration::ZERO));
-        self.collected = true;
-        self.check_at = self.now + CHECK_EVERY;
-        if self.poller.reports() == EVENTS_MAX {
-            self.check_at = self.now;
-        }
-    }
-
-    /// Acts on the reports that were collected.
-    fn take_reports<E: Events>(&mut self, events: &mut E) -> bool {
-        let mut told = false;
-        if self.collected {
-            for position in 0..self.poller.reports() {
-                if let Some(report) = self.poller.report(position) {
-                    told |= self.take_report(report, events);
-                }
-            }
-            self.collected = false;
-        }
-        told
-    }
-
-    fn take_report<E: Events>(&mut self, report: Report, events: &mut E) -> bool {
-        match report.token {
-            Token::Waker => {
-                self.waker.take();
-                false
-            }
-            Token::Listener(position) => {
-                self.accept(ListenerId(position), events);
-                // More may wait behind it.
-                self.check_at = self.now;
-                true
-            }
-            Token::Connection(id) => self.note_readiness(id, report, events),
-        }
-    }
-
-    fn note_readiness<E: Events>(
-        &mut self,
-        id: ConnectionId,
-        report: Report,
-        events: &mut E,
-    ) -> bool {
-        let Some(connection) = self.connections.get_mut(id) else {
-            return false;
-        };
-        if connection.state == State::Dialing {
-            return self.finish_dial(id, report, events);
-        }
-        connection.ending |= report.ending;
-        connection.readable |= report.readable;
-        let unblocked = report.writable && connection.blocked && connection.failed.is_none();
-        if unblocked {
-            connection.blocked = false;
-        }
-        self.queue(id);
-        if unblocked {
-            events.writable(id);
-        }
-        unblocked
-    }
-
-    /// Queues a connection for reading if there is something to read and the core wants it.
-    fn queue(&mut self, id: ConnectionId) {
-        if let Some(connection) = self.connections.get_mut(id)
-            && connection.readable
-            && !connection.paused
-            && !connection.queued
-        {
-            connection.queued = true;
-            self.ready.push_back(id);
-        }
-    }
-
-    fn accept<E: Events>(&mut self, listener: ListenerId, events: &mut E) {
-        let accepted = self
-            .listeners
-            .accept(listener, self.now, &self.poller, &mut self.counters);
-        let Some(Accepted {
-            socket,
-            listener,
-            peer,
-            local,
-        }) = accepted
-        else {
-            return;
-        };
-        let Some(id) = self.identities.allocate() else {
-            return;
-        };
-        if let Err(cause) = self
-            .poller
-            .add(&socket, Token::Connection(id), Interest::Read)
-        {
-            tracing::warn!(%peer, %cause, "cannot watch an accepted connection");
-            self.identities.release(id);
-            return;
-        }
-        self.counters.accepts += 1;
-        self.connections
-            .insert(id, Connection::new(socket, State::Open));
-        let (peer, local) = (&peer, &local);
-        events.opened(
-            id,
-            Opened::Accepted {
-                listener,
-                peer,
-                local,
-            },
-        );
-    }
-
-    fn start_dial(&mut self, id: ConnectionId) -> Result<(), Errno> {
-        let upstream = &self.options.upstream;
-        let position = self.dialed.checked_rem(upstream.len()).unwrap_or(0);
-        self.dialed = self.dialed.wrapping_add(1);
-        let address = upstream.get(position).ok_or(Errno::DESTADDRREQ)?;
-        let socket = socket::dial(address, stream_options(&self.options))?;
-        self.poller
-            .add(&socket, Token::Connection(id), Interest::ReadAndWrite)?;
-        self.connections
-            .insert(id, Connection::new(socket, State::Dialing));
-        self.dials.push((id, self.now + self.options.dial_timeout));
-        Ok(())
-    }
-
-    fn finish_dial<E: Events>(&mut self, id: ConnectionId, report: Report, events: &mut E) -> bool {
-        let Some(connection) = self.connections.get_mut(id) else {
-            return false;
-        };
-        if !report.writable {
-            return false;
-        }
-        if let Err(cause) = sockopt::socket_error(&connection.socket).and_then(|result| result) {
-            self.end(id, Closed::Unreachable(cause.raw_os_error()), events);
-            return true;
-        }
-        connection.state = State::Open;
-        self.counters.interest_changes += 1;
-        // Tells again what is readable already. If it cannot be changed, room is reported needlessly.
-        let _ = self
-            .poller
-            .change(&connection.socket, Token::Connection(id), Interest::Read);
-        self.dials.retain(|dial| dial.0 != id);
-        events.opened(id, Opened::Dialed);
-        true
-    }
-
-    fn end_late_dials<E: Events>(&mut self, events: &mut E) {
-        while let Some(&(id, _)) = self.dials.iter().find(|dial| dial.1 <= self.now) {
-            let cause = Errno::TIMEDOUT.raw_os_error();
-            self.end(id, Closed::Unreachable(cause), events);
-        }
-    }
-
-    /// Forgets a connection and tells its end.
-    fn end<E: Events>(&mut self, id: ConnectionId, why: Closed, events: &mut E) {
-        self.forget(id);
-        events.closed(id, why);
-    }
-
-    fn forget(&mut self, id: ConnectionId) {
-        if let Some(connection) = self.connections.remove(id) {
-            if connection.state == State::Dialing {
-                self.dials.retain(|dial| dial.0 != id);
-            }
-            self.hot.remove(id);
-            self.identities.release(id);
-        }
-    }
-
-    fn tell_ended<E: Events>(&mut self, events: &mut E) -> bool {
-        let told = !self.ended.is_empty();
-        for (id, why) in self.ended.drain(..) {
-            self.identities.release(id);
-            events.closed(id, why);
-        }
-        told
-    }
-
-    /// Reads once from each connection that is known to be readable, up to the bound.
-    fn read_ready<E: Events>(&mut self, events: &mut E) -> bool {
-        let mut told = false;
-        for _ in 0..self.ready.len().min(READS_MAX) {
-            let Some(id) = self.ready.pop_front() else {
-                break;
-            };
-            let Some(connection) = self.connections.get_mut(id) else {
-                continue;
-            };
-            connection.queued = false;
-            if connection.paused {
-                continue;
-            }
-            told |= self.read(id, events);
-            self.queue(id);
-        }
-        told
-    }
-
-    /// Reads on suspicion from the connections that were active lately.
-    fn read_hot<E: Events>(&mut self, events: &mut E) -> bool {
-        let mut told = false;
-        for position in 0..hot::HOT_MAX {
-            let Some(id) = self.hot.member(position) else {
-                break;
-            };
-            let queued = self.connections.get_mut(id).is_none_or(|it| it.queued);
-            if !queued {
-                told |= self.read(id, events);
-                self.queue(id);
-            }
-        }
-        told
-    }
-
-    /// Reads once and tells what came. Returns whether anything did.
-    fn read<E: Events>(&mut self, id: ConnectionId, events: &mut E) -> bool {
-        let Some(connection) = self.connections.get_mut(id) else {
-            return false;
-        };
-        match recv(&connection.socket, &mut *self.buffer, RecvFlags::empty()) {
-            Ok((0, _)) => self.end_read(id, None, events),
-            Ok((length, _)) => {
-                connection.readable = length == self.buffer.len() || connection.ending;
-                self.counters.reads += 1;
-                self.counters.bytes_in += length as u64;
-                self.hot.note(id, self.now);
-                events.received(id, self.buffer.get(..length).unwrap_or(&[]));
-                true
-            }
-            Err(Errno::AGAIN) if connection.failed.is_none() => {
-                connection.readable = false;
-                self.counters.reads_empty += 1;
-                false
-            }
-            Err(Errno::INTR) => false,
-            Err(cause) => self.end_read(id, Some(cause), events),
-        }
-    }
-
-    /// A read found the end of the connection. An earlier failure of a write is the better reason.
-    fn end_read<E: Events>(
-        &mut self,
-        id: ConnectionId,
-        cause: Option<Errno>,
-        events: &mut E,
-    ) -> bool {
-        self.counters.reads_ended += 1;
-        let failed = self.connections.get_mut(id).and_then(|it| it.failed);
-        let why = match failed.or(cause) {
-            Some(cause) => Closed::Failed(cause.raw_os_error()),
-            None => Closed::ByPeer,
-        };
-        self.end(id, why, events);
-        true
-    }
-
-    /// A write fell short: nothing is written until room is reported.
-    fn block(&mut self, id: ConnectionId) {
-        self.counters.writes_short += 1;
-        let Some(connection) = self.connections.get_mut(id) else {
-            return;
-        };
-        connection.blocked = true;
-        if connection.watches_room {
-            return;
-        }
-        connection.watches_room = true;
-        self.counters.interest_changes += 1;
-        let changed = self.poller.change(
-            &connection.socket,
-            Token::Connection(id),
-            Interest::ReadAndWrite,
-        );
-        if let Err(cause) = changed {
-            self.fail(id, cause);
-        }
-    }
-
-    /// A write failed: what the peer sent before is still told, unless the core does not want it.
-    fn fail(&mut self, id: ConnectionId, cause: Errno) {
-        let Some(connection) = self.connections.get_mut(id) else {
-            return;
-        };
-        connection.blocked = true;
-        connection.readable = true;
-        connection.ending = true;
-        connection.failed = Some(cause);
-        if connection.paused {
-            self.connections.remove(id);
-            self.ended.push((id, Closed::Failed(cause.raw_os_error())));
-        } else {
-            self.queue(id);
-        }
     }
 
     /// How long until something is due that no socket reports.
