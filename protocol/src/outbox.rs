@@ -130,6 +130,23 @@ impl Outbox {
         self.settle();
     }
 
+    /// Moves everything that waits in `other` behind what waits here.
+    pub fn append(&mut self, other: &mut Self) {
+        let mut slices = [IoSlice::new(&[]); 1];
+        while other.fill_slices(&mut slices) > 0 {
+            let length = slices[0].len();
+            if other.front_position().map(|at| other.index(at)) == Some(other.sent) {
+                if let Some(front) = other.shared.front() {
+                    self.push_shared(front.payload.clone());
+                }
+            } else {
+                self.encoded.extend_from_slice(&slices[0]);
+            }
+            slices = [IoSlice::new(&[]); 1];
+            other.consume(length);
+        }
+    }
+
     /// Removes everything.
     pub fn clear(&mut self) {
         self.consume(usize::MAX);
@@ -165,15 +182,19 @@ impl Outbox {
         if self.sent < waiting {
             return;
         }
-        self.encoded.drain(..self.sent);
         self.base += self.sent as u64;
+        if waiting == 0 {
+            self.encoded.clear();
+        } else {
+            self.encoded.drain(..self.sent);
+        }
         self.sent = 0;
-        if self.encoded.capacity() / 4 > waiting {
-            // Does nothing below the size that is kept.
+        let capacity = self.encoded.capacity();
+        if capacity > IDLE_BUFFER_BYTES_MAX && capacity / 4 > waiting {
             self.encoded
                 .shrink_to(IDLE_BUFFER_BYTES_MAX.max(waiting * 2));
         }
-        if self.shared.is_empty() {
+        if self.shared.is_empty() && self.shared.capacity() > SHARED_KEPT_MAX {
             self.shared.shrink_to(SHARED_KEPT_MAX);
         }
     }
@@ -319,5 +340,23 @@ mod tests {
         }
         assert_eq!(outbox.len(), 500);
         assert!(outbox.encoded.capacity() <= 4096);
+    }
+
+    #[test]
+    fn append_moves_encoded_bytes_and_shared_payloads_in_order() {
+        let (mut into, mut from) = (Outbox::new(), Outbox::new());
+        into.tail().extend_from_slice(b"a");
+        from.tail().extend_from_slice(b"xb");
+        from.push_shared(Bytes::from_static(b"cd"));
+        from.tail().extend_from_slice(b"e");
+        from.push_shared(Bytes::from_static(b"f"));
+        from.consume(1);
+        into.append(&mut from);
+        assert!(from.is_empty());
+        assert_eq!(into.len(), 6);
+        let mut slices = [IoSlice::new(&[]); 8];
+        let filled = into.fill_slices(&mut slices);
+        let bytes: Vec<u8> = slices[..filled].iter().flat_map(|s| s.to_vec()).collect();
+        assert_eq!(bytes, b"abcdef");
     }
 }

@@ -3,32 +3,61 @@
 use std::fmt;
 use std::ops::Index;
 
+use super::multibulk::SHORT_COUNT_MAX;
 use crate::limits;
 
 /// Argument positions that are kept between requests; more give their memory back.
 const SPANS_KEPT_MAX: usize = limits::IDLE_BUFFER_BYTES_MAX / size_of::<Span>();
 
 /// Where an argument lies, in bytes from the start of its request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     pub(super) start: u32,
     pub(super) end: u32,
 }
 
+impl Span {
+    /// What lies there in the request `bytes`.
+    #[inline]
+    pub(super) fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes
+            .get(self.start as usize..self.end as usize)
+            .unwrap_or_default()
+    }
+}
+
 /// Room for parsing, reused from request to request: one per thread serves all its connections.
 ///
-/// Holds the positions of the arguments, the words of an inline request, and one byte buffer that
-/// an emptied [`Inbox`](super::Inbox) left for the next that needs one. Each is bounded by
-/// [`limits::IDLE_BUFFER_BYTES_MAX`] while no request is being read.
+/// While no request is being read, none of its buffers is larger than
+/// [`limits::IDLE_BUFFER_BYTES_MAX`].
 #[derive(Debug, Default)]
 pub struct Spans {
+    /// Where the arguments of a request lie that was read the short way.
+    pub(super) short: [Span; SHORT_COUNT_MAX],
+    /// Where those of any other lie.
     pub(super) positions: Vec<Span>,
+    /// The words of an inline request.
     pub(super) words: Vec<u8>,
+    /// What an emptied inbox left for the next that needs a buffer.
     pub(super) spare: Vec<u8>,
 }
 
 impl Spans {
+    /// The arguments that were read from the front of `bytes`: an array's lie there, the words of an
+    /// inline request here.
+    pub(super) fn arguments_in<'a>(&'a self, bytes: &'a [u8]) -> Arguments<'a> {
+        let is_array = bytes.first() == Some(&b'*');
+        Arguments::new(if is_array { bytes } else { &self.words }, &self.positions)
+    }
+
+    /// The first `count` arguments that were read the short way from the front of `bytes`.
+    #[inline]
+    pub(super) fn short_arguments_in<'a>(&'a self, bytes: &'a [u8], count: usize) -> Arguments<'a> {
+        Arguments::new(bytes, self.short.get(..count).unwrap_or_default())
+    }
+
     /// Gives back what a huge request needed.
+    #[inline]
     pub(super) fn settle(&mut self) {
         if self.positions.capacity() > SPANS_KEPT_MAX {
             self.positions = Vec::new();
@@ -67,7 +96,7 @@ impl<'a> Arguments<'a> {
     /// The argument at `index`, `None` beyond the last.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
-        self.spans.get(index).map(|&span| self.at(span))
+        self.spans.get(index).map(|span| span.of(self.bytes))
     }
 
     /// All arguments in their order.
@@ -75,7 +104,10 @@ impl<'a> Arguments<'a> {
         &self,
     ) -> impl ExactSizeIterator<Item = &'a [u8]> + DoubleEndedIterator + Clone + use<'a> {
         let arguments = *self;
-        arguments.spans.iter().map(move |&span| arguments.at(span))
+        arguments
+            .spans
+            .iter()
+            .map(move |span| span.of(arguments.bytes))
     }
 
     /// The arguments without the first `count`; empty when there are no more.
@@ -86,12 +118,6 @@ impl<'a> Arguments<'a> {
             spans: self.spans.get(count..).unwrap_or_default(),
         }
     }
-
-    fn at(&self, span: Span) -> &'a [u8] {
-        self.bytes
-            .get(span.start as usize..span.end as usize)
-            .unwrap_or_default()
-    }
 }
 
 impl Index<usize> for Arguments<'_> {
@@ -101,7 +127,7 @@ impl Index<usize> for Arguments<'_> {
     ///
     /// When there is no such argument: for callers that have checked the number.
     fn index(&self, index: usize) -> &[u8] {
-        self.at(self.spans[index])
+        self.spans[index].of(self.bytes)
     }
 }
 

@@ -18,7 +18,7 @@ use std::mem;
 
 use super::arguments::{Arguments, Spans};
 use super::multibulk::Progress;
-use super::{ProtocolError, RequestLimits, inline, multibulk};
+use super::{ProtocolError, RequestLimits, inline, is_cross_protocol, multibulk};
 use crate::limits;
 
 /// Least capacity of a buffer that keeps bytes.
@@ -141,13 +141,6 @@ pub struct Feed<'a> {
     last: Option<usize>,
 }
 
-/// Where the arguments of a request are.
-struct Request {
-    start: usize,
-    end: usize,
-    is_inline: bool,
-}
-
 impl Feed<'_> {
     /// The next request; `None` when the rest is incomplete or nothing. Empty requests (`*0`, an
     /// empty line) are passed over.
@@ -155,18 +148,27 @@ impl Feed<'_> {
     /// # Errors
     ///
     /// What is wrong with the next request. Nothing is read after it: everything left is dropped.
+    #[inline]
     pub fn next(&mut self, limits: &RequestLimits) -> Result<Option<Arguments<'_>>, ProtocolError> {
-        match self.read(limits) {
-            Ok(None) => Ok(None),
-            Ok(Some(request)) => {
-                self.last = Some(request.start);
-                Ok(Some(self.arguments(&request)))
-            }
-            Err(error) => {
-                self.drop_rest();
-                Err(error)
-            }
+        let start = self.start;
+        let source = if self.in_place {
+            self.received
+        } else {
+            &self.inbox.bytes
+        };
+        let Some(rest @ [_, ..]) = source.get(start..) else {
+            return Ok(None);
+        };
+        let (count, length) = multibulk::read_short(rest, limits, &mut self.spans.short);
+        if count == 0 {
+            return self.next_of_any_form(limits);
         }
+        self.last = Some(start);
+        self.start = start + length;
+        self.inbox.progress = Progress::START;
+        Ok(Some(
+            self.spans.short_arguments_in(self.rest_from(start), count),
+        ))
     }
 
     /// Takes back the request last returned: it is the next one again.
@@ -183,49 +185,53 @@ impl Feed<'_> {
     }
 
     fn drop_rest(&mut self) {
-        self.start = self.source().len();
+        self.start += self.rest_from(self.start).len();
         self.last = None;
         self.inbox.progress = Progress::START;
     }
 
-    fn source(&self) -> &[u8] {
-        if self.in_place {
+    #[inline]
+    fn rest_from(&self, start: usize) -> &[u8] {
+        let source = if self.in_place {
             self.received
         } else {
             &self.inbox.bytes
-        }
-    }
-
-    fn arguments(&self, request: &Request) -> Arguments<'_> {
-        let bytes = if request.is_inline {
-            &self.spans.words
-        } else {
-            self.source()
-                .get(request.start..request.end)
-                .unwrap_or_default()
         };
-        Arguments::new(bytes, &self.spans.positions)
+        source.get(start..).unwrap_or_default()
     }
 
-    /// Reads on to a request with arguments.
-    #[inline]
-    fn read(&mut self, limits: &RequestLimits) -> Result<Option<Request>, ProtocolError> {
+    #[inline(never)]
+    fn next_of_any_form(
+        &mut self,
+        limits: &RequestLimits,
+    ) -> Result<Option<Arguments<'_>>, ProtocolError> {
+        let start = match self.read(limits) {
+            Ok(Some(start)) => start,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                self.drop_rest();
+                return Err(error);
+            }
+        };
+        self.last = Some(start);
+        Ok(Some(self.spans.arguments_in(self.rest_from(start))))
+    }
+
+    /// Reads on to a request with arguments, and returns where it begins.
+    fn read(&mut self, limits: &RequestLimits) -> Result<Option<usize>, ProtocolError> {
         let limit = limits.query_bytes_max.min(u32::MAX as usize);
         loop {
             let Inbox {
                 bytes, progress, ..
             } = &mut *self.inbox;
             let source = if self.in_place { self.received } else { bytes };
-            let rest = source.get(self.start..).unwrap_or_default();
+            let start = self.start;
+            let rest = source.get(start..).unwrap_or_default();
             let shown = rest.get(..limit).unwrap_or(rest);
-            let is_inline = match shown.first() {
+            let read = match rest.first() {
                 None => return Ok(None),
-                Some(&first) => first != b'*',
-            };
-            let read = if is_inline {
-                inline::read(shown, progress, self.spans)?
-            } else {
-                read_multibulk(shown, progress, limits, self.spans)?
+                Some(b'*') => read_multibulk(shown, progress, limits, self.spans)?,
+                Some(_) => inline::read(shown, progress, self.spans)?,
             };
             let Some(length) = read else {
                 return if rest.len() > limit {
@@ -235,23 +241,18 @@ impl Feed<'_> {
                 };
             };
             *progress = Progress::START;
-            let start = self.start;
-            self.start += length;
-            let request = Request {
-                start,
-                end: self.start,
-                is_inline,
-            };
-            match self.arguments(&request).get(0) {
+            self.start = start + length;
+            match self.spans.arguments_in(rest).get(0) {
                 None => {}
                 Some(name) if is_cross_protocol(name) => return Err(ProtocolError::CrossProtocol),
-                Some(_) => return Ok(Some(request)),
+                Some(_) => return Ok(Some(start)),
             }
         }
     }
 }
 
 impl Drop for Feed<'_> {
+    #[inline]
     fn drop(&mut self) {
         if self.in_place {
             match self.received.get(self.start..) {
@@ -285,16 +286,6 @@ fn read_multibulk(
     }
     spans.positions.clear();
     multibulk::read(bytes, progress, limits, |span| spans.positions.push(span))
-}
-
-/// Whether a command can only be meant for a web server.
-#[inline]
-pub(super) fn is_cross_protocol(name: &[u8]) -> bool {
-    match name.len() {
-        4 => name.eq_ignore_ascii_case(b"post"),
-        5 => name.eq_ignore_ascii_case(b"host:"),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod inbox;
 mod inline;
 mod multibulk;
 mod number;
+mod owned;
 pub mod reply;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use arguments::{Arguments, Spans};
 pub use error::{ErrorReply, ProtocolError};
 pub use inbox::{Feed, Inbox};
 pub use number::{format_double, format_integer, parse_integer};
+pub use owned::OwnedRequest;
 pub use writer::Writer;
 
 use crate::limits;
@@ -94,4 +96,9 @@ impl RequestLimits {
             ProtocolError::InvalidLength
         }
     }
+}
+
+/// Whether a command can only be meant for a web server.
+fn is_cross_protocol(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
 }

@@ -8,7 +8,7 @@ use memchr::memchr2;
 
 use super::arguments::Span;
 use super::number::parse_integer;
-use super::{ProtocolError, RequestLimits};
+use super::{ProtocolError, RequestLimits, is_cross_protocol};
 use crate::limits::INLINE_BYTES_MAX;
 
 /// How far the first unread request is understood.
@@ -50,11 +50,79 @@ impl Progress {
     }
 }
 
+/// Reads a request of up to nine short arguments that is complete and no error, or nothing: the
+/// quick way, whose result is that of [`read`].
+///
+/// The number of arguments, which are the first of `spans`, and the request's length; no arguments
+/// say that nothing was read.
+#[inline(always)]
+pub(super) fn read_short(
+    bytes: &[u8],
+    limits: &RequestLimits,
+    spans: &mut [Span; SHORT_COUNT_MAX],
+) -> (usize, usize) {
+    const NOTHING: (usize, usize) = (0, 0);
+    let [b'*', count @ b'1'..=b'9', b'\r', _, ..] = *bytes else {
+        return NOTHING;
+    };
+    let count = usize::from(count - b'0');
+    let mut position = 4;
+    for span in spans.iter_mut().take(count) {
+        let Some((length, line)) = bytes.get(position..).and_then(short_length) else {
+            return NOTHING;
+        };
+        let start = position + line;
+        let end = start + length;
+        position = end + 2;
+        *span = Span {
+            start: start as u32,
+            end: end as u32,
+        };
+    }
+    let is_within = position <= bytes.len().min(limits.query_bytes_max)
+        && limits.arguments_max >= SHORT_COUNT_MAX
+        && limits.bulk_bytes_max >= SHORT_LENGTH_MAX;
+    let name = spans[0];
+    let may_be_cross_protocol = matches!(name.end - name.start, 4 | 5);
+    if !is_within || may_be_cross_protocol && is_cross_protocol(name.of(bytes)) {
+        return NOTHING;
+    }
+    (count, position)
+}
+
+/// Most arguments that [`read_short`] reads.
+pub(super) const SHORT_COUNT_MAX: usize = 9;
+/// Longest argument that [`read_short`] reads.
+const SHORT_LENGTH_MAX: usize = 999;
+
+/// The number of up to three digits in the line `$N` at the front, and the line's length.
+#[inline]
+fn short_length(rest: &[u8]) -> Option<(usize, usize)> {
+    // No complete argument is shorter: `$0`, the end of this line, and that of the argument.
+    let [b'$', first, second, third, fourth, _] = *rest.first_chunk()? else {
+        return None;
+    };
+    let digit = |byte: u8| usize::from(byte.wrapping_sub(b'0'));
+    let first = digit(first);
+    if second == b'\r' {
+        return (first <= 9).then_some((first, 4));
+    }
+    let second = digit(second);
+    if !(1..=9).contains(&first) || second > 9 {
+        return None;
+    }
+    let tens = first * 10 + second;
+    if third == b'\r' {
+        return Some((tens, 5));
+    }
+    let third = digit(third);
+    (fourth == b'\r' && third <= 9).then_some((tens * 10 + third, 6))
+}
+
 /// Reads on from `progress`, handing each complete argument to `argument`.
 ///
 /// `Some` is the length of the request; one without arguments (`*0`, `*-1`) is complete too. `None`
 /// means that it goes on beyond `bytes`, and `progress` says where.
-#[inline]
 pub(super) fn read(
     bytes: &[u8],
     progress: &mut Progress,
@@ -94,7 +162,6 @@ pub(super) fn read(
     Ok(Some(position))
 }
 
-#[cold]
 fn stopped(position: usize, scanned: u32, arguments_left: u32, needed: usize) -> Progress {
     let needed = u32::try_from(needed).unwrap_or(u32::MAX);
     Progress {
@@ -114,14 +181,7 @@ enum Line {
 }
 
 /// Reads the line `*N`; a negative number counts as none.
-#[inline]
 fn read_count(bytes: &[u8], scanned: u32, limits: &RequestLimits) -> Result<Line, ProtocolError> {
-    if let [b'*', digit @ b'1'..=b'9', b'\r', _, ..] = *bytes {
-        let value = usize::from(digit - b'0');
-        if value <= limits.arguments_max {
-            return Ok(Line::Whole { value, next: 4 });
-        }
-    }
     let (text, next) = match find_line(bytes, 0, scanned) {
         Found::Line { text, next } => (text, next),
         Found::Cut { scanned } => return Ok(Line::Cut { scanned }),
@@ -139,31 +199,7 @@ fn read_count(bytes: &[u8], scanned: u32, limits: &RequestLimits) -> Result<Line
 }
 
 /// Reads the line `$N` at `position`.
-#[inline]
 fn read_length(
-    bytes: &[u8],
-    position: usize,
-    scanned: u32,
-    limits: &RequestLimits,
-) -> Result<Line, ProtocolError> {
-    let short = match *bytes.get(position..).unwrap_or_default() {
-        [b'$', ones @ b'0'..=b'9', b'\r', _, ..] => Some((usize::from(ones - b'0'), 4)),
-        [b'$', tens @ b'1'..=b'9', ones @ b'0'..=b'9', b'\r', _, ..] => {
-            Some((usize::from(tens - b'0') * 10 + usize::from(ones - b'0'), 5))
-        }
-        _ => None,
-    };
-    match short {
-        Some((value, line)) if value <= limits.bulk_bytes_max => Ok(Line::Whole {
-            value,
-            next: position + line,
-        }),
-        _ => read_any_length(bytes, position, scanned, limits),
-    }
-}
-
-#[inline(never)]
-fn read_any_length(
     bytes: &[u8],
     position: usize,
     scanned: u32,

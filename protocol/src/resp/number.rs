@@ -48,17 +48,8 @@ pub fn format_integer(value: i64, out: &mut Vec<u8>) {
     format_unsigned(value.unsigned_abs(), out);
 }
 
-/// Appends a length or a number of elements in decimal.
-#[inline]
-pub(super) fn format_size(value: usize, out: &mut Vec<u8>) {
-    if let 0..=9 = value {
-        out.push(b'0' + value as u8);
-    } else {
-        format_unsigned(value as u64, out);
-    }
-}
-
-fn format_unsigned(mut value: u64, out: &mut Vec<u8>) {
+/// Appends `value` in decimal.
+pub(super) fn format_unsigned(mut value: u64, out: &mut Vec<u8>) {
     let mut digits = [0; INTEGER_DIGITS_MAX];
     let mut used = 0;
     for digit in digits.iter_mut().rev() {

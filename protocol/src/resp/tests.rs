@@ -92,7 +92,7 @@ proptest! {
         tail in 0_usize..20,
     ) {
         // A name that a web server would understand ends the connection.
-        prop_assume!(requests.iter().all(|request| !super::inbox::is_cross_protocol(&request[0])));
+        prop_assume!(requests.iter().all(|request| !super::is_cross_protocol(&request[0])));
         let mut stream = encode(&requests);
         let whole = stream.len();
         let next = b"*2\r\n$4\r\nECHO\r\n$100\r\n";
@@ -113,7 +113,7 @@ proptest! {
     fn what_a_word_is_quoted_to_is_read_back(words in prop::collection::vec(
         prop::collection::vec(any::<u8>(), 0..20), 1..6)
     ) {
-        prop_assume!(!super::inbox::is_cross_protocol(&words[0]));
+        prop_assume!(!super::is_cross_protocol(&words[0]));
         let mut line = String::new();
         for word in &words {
             let hex: String = word.iter().map(|byte| format!("\\x{byte:02X}")).collect();

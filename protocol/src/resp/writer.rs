@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use super::Version;
-use super::number::{format_double, format_integer, format_size};
+use super::number::{format_double, format_integer, format_unsigned};
 
 /// Room reserved beside a bulk string for its length and line ends, in bytes.
 const BULK_FRAME_BYTES_MAX: usize = 32;
@@ -30,6 +30,11 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub const fn version(&self) -> Version {
         self.version
+    }
+
+    /// Writes what follows in another version, as the reply to the command that chose it is.
+    pub const fn in_version(&mut self, version: Version) -> Writer<'_> {
+        Writer::new(self.out, version)
     }
 
     /// A status, such as `OK`. `text` is ours: it has no line breaks.
@@ -163,9 +168,22 @@ impl<'a> Writer<'a> {
 
     #[inline]
     fn line(&mut self, marker: u8, number: usize) {
-        self.out.push(marker);
-        format_size(number, self.out);
-        self.end_line();
+        // Fixed sizes are appended without a call.
+        match number {
+            0..=9 => self
+                .out
+                .extend_from_slice(&[marker, b'0' + number as u8, b'\r', b'\n']),
+            10..=99 => {
+                let (tens, ones) = (b'0' + (number / 10) as u8, b'0' + (number % 10) as u8);
+                self.out
+                    .extend_from_slice(&[marker, tens, ones, b'\r', b'\n']);
+            }
+            _ => {
+                self.out.push(marker);
+                format_unsigned(number as u64, self.out);
+                self.end_line();
+            }
+        }
     }
 
     #[inline]
