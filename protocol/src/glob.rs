@@ -143,3 +143,118 @@ fn range_contains(one: u8, other: u8, byte: u8) -> bool {
     let [one, other, byte] = [one, other, byte].map(u8::cast_signed);
     (one.min(other)..=one.max(other)).contains(&byte)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{STARS_MAX, matches};
+
+    const NAMES: [&[u8]; 24] = [
+        b"", b"a", b"b", b"c", b"-", b"^", b"]", b"[", b"\\", b"*", b"?", b"\0", b"\x7f", b"\x80",
+        b"\xff", b"_", b"aa", b"ab", b"ba", b"a\\", b"a]", b"[a]", b"a\0", b"\0a",
+    ];
+
+    /// What Redis answers for each of `NAMES`.
+    const ANSWERS: [(&[u8], &[&[u8]]); 32] = [
+        (b"", &[b""]),
+        (b"[", &[]),
+        (b"[]", &[]),
+        (b"[]a]", &[]),
+        (b"[]-a]", &[]),
+        (b"[^]a]", &[b"[a]"]),
+        (b"\\", &[b"\\"]),
+        (b"a\\", &[b"a\\"]),
+        (b"[\\", &[b"\\"]),
+        (b"[a", &[b"a"]),
+        (b"[a-", &[b"a", b"-"]),
+        (b"[a-b", &[b"a", b"b"]),
+        (b"[a-]", &[b"a", b"^", b"]", b"_"]),
+        (b"[b-a]", &[b"a", b"b"]),
+        (b"[a-\\]]", &[b"a]"]),
+        (b"[\\a-c]", &[b"a", b"c", b"-"]),
+        (b"[\\]]", &[b"]"]),
+        (b"[-a]", &[b"a", b"-"]),
+        (b"[a-c-e]", &[b"a", b"b", b"c", b"-"]),
+        (b"[a^]", &[b"a", b"^"]),
+        (b"[--a]", &[b"a", b"-", b"^", b"]", b"[", b"\\", b"?", b"_"]),
+        (
+            b"[a-\xff]",
+            &[
+                b"a", b"-", b"^", b"]", b"[", b"\\", b"*", b"?", b"\0", b"\xff", b"_",
+            ],
+        ),
+        (b"[\x80-\xff]", &[b"\x80", b"\xff"]),
+        (b"\\*", &[b"*"]),
+        (b"\\[a]", &[b"[a]"]),
+        (b"[*]", &[b"*"]),
+        (b"*\\", &[b"\\", b"a\\"]),
+        (b"*[", &[]),
+        (b"\0*", &[b"\0", b"\0a"]),
+        (b"a**", &[b"a", b"aa", b"ab", b"a\\", b"a]", b"a\0"]),
+        (b"*a", &[b"a", b"aa", b"ba", b"\0a"]),
+        (
+            b"**a**",
+            &[
+                b"a", b"aa", b"ab", b"ba", b"a\\", b"a]", b"[a]", b"a\0", b"\0a",
+            ],
+        ),
+    ];
+
+    #[test]
+    fn odd_patterns_match_what_redis_matches() {
+        for (pattern, matched) in ANSWERS {
+            for name in NAMES {
+                assert_eq!(
+                    matches(pattern, name),
+                    matched.contains(&name),
+                    "{:?} and {:?}",
+                    pattern.escape_ascii().to_string(),
+                    name.escape_ascii().to_string()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_star_matches_every_name_but_the_empty_one() {
+        for pattern in [
+            b"*".as_slice(),
+            b"**",
+            &[b'*'; 60],
+            b"*[^",
+            b"*[^]",
+            b"?*",
+            b"*?*",
+        ] {
+            for name in NAMES {
+                assert_eq!(matches(pattern, name), !name.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn an_inverted_class_without_end_matches_any_one_byte() {
+        for pattern in [b"[^".as_slice(), b"[^]", b"?", b"[\x7f-\x80]"] {
+            for name in NAMES {
+                assert_eq!(matches(pattern, name), name.len() == 1);
+            }
+        }
+    }
+
+    #[test]
+    fn more_stars_than_redis_follows_match_nothing() {
+        let name = [b'a'; STARS_MAX + 5];
+        for end in ["", "*"] {
+            let most = "*a".repeat(STARS_MAX) + end;
+            assert!(matches(most.as_bytes(), &name));
+            let more = "*a".repeat(STARS_MAX + 1) + end;
+            assert!(!matches(more.as_bytes(), &name));
+        }
+    }
+
+    #[test]
+    fn stars_that_overlap_do_not_multiply() {
+        let name = vec![b'a'; 1 << 20];
+        assert!(!matches(b"a*a*a*a*a*a*a*a*a*a*b", &name));
+        assert!(matches(b"a*a*a*a*a*a*a*a*a*a*", &name));
+    }
+}

@@ -9,40 +9,44 @@ const CHUNK: usize = 1024;
 
 /// The array. Indices are `u32` because that is what the table's edges store.
 pub(super) struct Chunked<T> {
-    /// All but the last are full; each has room for `CHUNK` elements from the start.
-    chunks: Vec<Vec<T>>,
+    /// Filled up with default elements beyond `len`.
+    chunks: Vec<Box<[T; CHUNK]>>,
+    len: usize,
 }
 
-impl<T> Chunked<T> {
+impl<T: Default> Chunked<T> {
     pub(super) const fn new() -> Self {
-        Self { chunks: Vec::new() }
+        Self {
+            chunks: Vec::new(),
+            len: 0,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        match self.chunks.as_slice() {
-            [] => 0,
-            [full @ .., last] => full.len() * CHUNK + last.len(),
-        }
+        self.len
     }
 
+    /// The element, or `None` or a default one beyond the end.
     pub(super) fn get(&self, index: u32) -> Option<&T> {
         let index = index as usize;
-        self.chunks.get(index / CHUNK)?.get(index % CHUNK)
+        let chunk = self.chunks.get(index / CHUNK)?;
+        Some(&chunk[index % CHUNK])
     }
 
     pub(super) fn push(&mut self, element: T) {
-        match self.chunks.last_mut() {
-            Some(last) if last.len() < CHUNK => last.push(element),
-            _ => {
-                let mut chunk = Vec::with_capacity(CHUNK);
-                chunk.push(element);
+        if self.len == self.chunks.len() * CHUNK {
+            let chunk: Vec<T> = (0..CHUNK).map(|_| T::default()).collect();
+            if let Ok(chunk) = chunk.into_boxed_slice().try_into() {
                 self.chunks.push(chunk);
             }
         }
+        self.chunks[self.len / CHUNK][self.len % CHUNK] = element;
+        self.len += 1;
     }
 
+    /// All elements, and default ones after the last.
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.chunks.iter().flatten()
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 }
 

@@ -57,6 +57,7 @@ impl<T: Copy + Default> Pool<T> {
         }
     }
 
+    #[inline]
     pub(super) fn items<'a>(&'a self, list: &'a List<T>) -> &'a [T] {
         match list {
             List::Empty => &[],
@@ -221,5 +222,76 @@ impl<T: Copy + Default> Class<T> {
             let (chunk, _) = self.place(block);
             self.chunks[chunk] = Box::default();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::{List, Pool};
+
+    fn chunks(pool: &Pool<u32>) -> usize {
+        let classes = pool.classes.iter();
+        classes.map(|class| class.chunks.len()).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn lists_that_share_a_pool_are_like_vectors(
+            operations in vec((0..4_usize, any::<prop::sample::Index>(), 0..8_u8), 0..2000),
+        ) {
+            let mut pool = Pool::new();
+            let mut lists: [List<u32>; 4] = Default::default();
+            let mut model: [Vec<u32>; 4] = Default::default();
+            for (next, (which, at, what)) in operations.into_iter().enumerate() {
+                let (list, items) = (&mut lists[which], &mut model[which]);
+                // The lists differ in how long they tend to be.
+                if usize::from(what) >= which + 1 || items.is_empty() {
+                    pool.push(list, next as u32);
+                    items.push(next as u32);
+                } else {
+                    let at = at.index(items.len());
+                    pool.swap_remove(list, at);
+                    items.swap_remove(at);
+                }
+                prop_assert_eq!(lists[which].len(), model[which].len());
+                for (list, items) in lists.iter_mut().zip(&mut model) {
+                    prop_assert_eq!(pool.items(list), items.as_slice());
+                    prop_assert_eq!(pool.items_mut(list), items.as_mut_slice());
+                }
+            }
+            for list in &mut lists {
+                pool.release(list);
+                prop_assert!(list.is_empty());
+            }
+            prop_assert_eq!(chunks(&pool), 0);
+        }
+    }
+
+    #[test]
+    fn a_long_list_that_becomes_short_gives_its_block_back() {
+        let (mut pool, mut long, mut other) = (Pool::new(), List::Empty, List::Empty);
+        for item in 0..100_000 {
+            pool.push(&mut long, item);
+            pool.push(&mut other, item);
+        }
+        while long.len() > 2 {
+            pool.swap_remove(&mut long, 0);
+        }
+        let capacity = |pool: &Pool<u32>| -> usize {
+            let chunks = pool.classes.iter().flat_map(|class| &class.chunks);
+            chunks.map(|chunk| chunk.len()).sum()
+        };
+        assert!(capacity(&pool) < (1 << 17) + 1024, "{}", capacity(&pool));
+        assert_eq!(pool.items(&long).len(), 2);
+        assert_eq!(pool.items(&other).len(), 100_000);
+    }
+
+    #[test]
+    fn a_list_is_four_bytes_larger_than_its_item() {
+        assert_eq!(size_of::<List<[u32; 2]>>(), 12);
+        assert_eq!(size_of::<List<[u32; 3]>>(), 16);
     }
 }

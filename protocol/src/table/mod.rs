@@ -21,15 +21,17 @@ mod chunked;
 mod list;
 mod names;
 mod patterns;
+mod relation;
 
 use std::slice;
 
 use ahash::RandomState;
 
 use chunked::Chunked;
-use list::{List, Pool};
+use list::Pool;
 use names::{Edge, Names};
 use patterns::PatternIndex;
+use relation::{Item, NameId, Subscriber};
 
 /// What a subscription is to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,47 +86,6 @@ pub struct SubscriptionTable<W = ()> {
     patterns: PatternIndex,
 }
 
-/// One subscriber's side. Of the items, those that are neither pattern nor shard are channels.
-#[derive(Default)]
-struct Subscriber {
-    items: List<Item>,
-    patterns: u32,
-    shards: u32,
-}
-
-/// One end of a subscription, kept with the subscriber.
-#[derive(Clone, Copy, Default)]
-struct Item {
-    name: NameId,
-    /// Where the other end is in the name's list.
-    position: u32,
-}
-
-/// A kind, in the upper two bits, and an index into its names.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct NameId(u32);
-
-impl NameId {
-    const INDEX_BITS: u32 = 30;
-
-    /// `index` is less than 2^30: as many names fit into no memory.
-    const fn new(kind: Kind, index: u32) -> Self {
-        Self((kind as u32) << Self::INDEX_BITS | index)
-    }
-
-    const fn kind(self) -> Kind {
-        match self.0 >> Self::INDEX_BITS {
-            0 => Kind::Channel,
-            1 => Kind::Pattern,
-            _ => Kind::Shard,
-        }
-    }
-
-    const fn index(self) -> u32 {
-        self.0 & ((1 << Self::INDEX_BITS) - 1)
-    }
-}
-
 impl<W: Copy + Default> SubscriptionTable<W> {
     /// An empty table.
     #[must_use]
@@ -150,7 +111,7 @@ impl<W: Copy + Default> SubscriptionTable<W> {
     ) -> Subscribed {
         let hash = hash(&self.hasher, name);
         let id = match self.names[kind as usize].find(hash, name) {
-            Some(index) => {
+            Some((index, _)) => {
                 let id = NameId::new(kind, index);
                 if let Some((position, _)) = self.ends(who, id) {
                     self.edges_mut(id)[position as usize].weight = weight;
@@ -231,7 +192,8 @@ impl<W: Copy + Default> SubscriptionTable<W> {
     /// Who is subscribed to exactly `name`.
     #[must_use]
     pub fn subscribers(&self, kind: Kind, name: &[u8]) -> Subscribers<'_, W> {
-        Subscribers::new(self.find(kind, name).map_or(&[], |id| self.edges(id)))
+        let found = self.names[kind as usize].find(hash(&self.hasher, name), name);
+        Subscribers::new(found.map_or(&[], |(_, entry)| self.edges.items(&entry.edges)))
     }
 
     /// Replaces what is in `into` by the patterns that match `channel`, each once. Takes time by
@@ -268,117 +230,6 @@ impl<W: Copy + Default> SubscriptionTable<W> {
     }
 }
 
-impl<W: Copy + Default> SubscriptionTable<W> {
-    fn find(&self, kind: Kind, name: &[u8]) -> Option<NameId> {
-        self.names[kind as usize]
-            .find(hash(&self.hasher, name), name)
-            .map(|index| NameId::new(kind, index))
-    }
-
-    fn name(&self, id: NameId) -> &[u8] {
-        &self.names[id.kind() as usize].entry(id.index()).name
-    }
-
-    fn edges(&self, id: NameId) -> &[Edge<W>] {
-        self.edges
-            .items(&self.names[id.kind() as usize].entry(id.index()).edges)
-    }
-
-    fn edges_mut(&mut self, id: NameId) -> &mut [Edge<W>] {
-        self.edges
-            .items_mut(self.names[id.kind() as usize].edges_mut(id.index()))
-    }
-
-    fn items_of(&self, who: SubscriberId) -> &[Item] {
-        self.subscribers
-            .get(who.0)
-            .map_or(&[], |subscriber| self.items.items(&subscriber.items))
-    }
-
-    /// Position and slot of the subscription, if there is one.
-    fn ends(&self, who: SubscriberId, id: NameId) -> Option<(u32, u32)> {
-        let (edges, items) = (self.edges(id), self.items_of(who));
-        if edges.len() <= items.len() {
-            let position = edges.iter().position(|edge| edge.who == who.0)?;
-            Some((position as u32, edges[position].slot))
-        } else {
-            let slot = items.iter().position(|item| item.name == id)?;
-            Some((items[slot].position, slot as u32))
-        }
-    }
-
-    fn insert_name(&mut self, kind: Kind, hash: u64, name: &[u8]) -> NameId {
-        let index = self.names[kind as usize].insert(&self.hasher, hash, name);
-        if kind == Kind::Pattern {
-            self.patterns.insert(index, name);
-        }
-        NameId::new(kind, index)
-    }
-
-    fn remove_name(&mut self, id: NameId) -> Box<[u8]> {
-        let name = self.names[id.kind() as usize].remove(&self.hasher, id.index());
-        if id.kind() == Kind::Pattern {
-            self.patterns.remove(id.index(), &name);
-        }
-        name
-    }
-
-    /// Adds both ends of a subscription and returns how many the name has now.
-    fn connect(&mut self, who: SubscriberId, id: NameId, weight: W) -> usize {
-        while self.subscribers.len() <= who.0 as usize {
-            self.subscribers.push(Subscriber::default());
-        }
-        let subscriber = &mut self.subscribers[who.0];
-        let edges = self.names[id.kind() as usize].edges_mut(id.index());
-        let (position, slot) = (edges.len() as u32, subscriber.items.len() as u32);
-        let edge = Edge {
-            who: who.0,
-            slot,
-            weight,
-        };
-        self.edges.push(edges, edge);
-        let item = Item { name: id, position };
-        self.items.push(&mut subscriber.items, item);
-        match id.kind() {
-            Kind::Channel => {}
-            Kind::Pattern => subscriber.patterns += 1,
-            Kind::Shard => subscriber.shards += 1,
-        }
-        position as usize + 1
-    }
-
-    /// Removes the name's end and returns how many are left.
-    fn cut_edge(&mut self, id: NameId, position: u32) -> usize {
-        let edges = self.names[id.kind() as usize].edges_mut(id.index());
-        self.edges.swap_remove(edges, position as usize);
-        let (left, moved) = (
-            edges.len(),
-            self.edges.items(edges).get(position as usize).copied(),
-        );
-        if let Some(Edge { who, slot, .. }) = moved {
-            let items = &mut self.subscribers[who].items;
-            self.items.items_mut(items)[slot as usize].position = position;
-        }
-        left
-    }
-
-    /// Removes the subscriber's end.
-    fn cut_item(&mut self, who: SubscriberId, id: NameId, slot: u32) {
-        let subscriber = &mut self.subscribers[who.0];
-        match id.kind() {
-            Kind::Channel => {}
-            Kind::Pattern => subscriber.patterns -= 1,
-            Kind::Shard => subscriber.shards -= 1,
-        }
-        let items = &mut subscriber.items;
-        self.items.swap_remove(items, slot as usize);
-        let moved = self.items.items(items).get(slot as usize).copied();
-        if let Some(Item { name, position }) = moved {
-            self.edges_mut(name)[position as usize].slot = slot;
-        }
-    }
-}
-
 /// The subscribers of one name, with their weights.
 #[derive(Clone)]
 pub struct Subscribers<'a, W> {
@@ -410,6 +261,7 @@ impl<W: Copy> Iterator for Subscribers<'_, W> {
 impl<W: Copy> ExactSizeIterator for Subscribers<'_, W> {}
 
 /// The table's hash of a name.
+#[inline]
 fn hash(hasher: &RandomState, name: &[u8]) -> u64 {
     use std::hash::{BuildHasher, Hasher};
     let mut hasher = hasher.build_hasher();

@@ -53,10 +53,19 @@ impl<W: Copy + Default> Names<W> {
         self.entries.len() - self.vacant.len()
     }
 
-    pub(super) fn find(&self, hash: u64, name: &[u8]) -> Option<u32> {
-        self.shards[shard(hash)]
-            .find(hash, |&index| *self.entries[index].name == *name)
-            .copied()
+    /// The name's index and its entry.
+    #[inline]
+    pub(super) fn find(&self, hash: u64, name: &[u8]) -> Option<(u32, &Entry<W>)> {
+        let mut found = None;
+        self.shards[shard(hash)].find(hash, |&index| {
+            let entry = &self.entries[index];
+            let equal = *entry.name == *name;
+            if equal {
+                found = Some((index, entry));
+            }
+            equal
+        });
+        found
     }
 
     pub(super) fn get(&self, index: u32) -> Option<&Entry<W>> {
@@ -117,6 +126,7 @@ impl<W: Copy + Default> Names<W> {
 }
 
 /// The shard that a hash belongs to.
+#[inline]
 fn shard(hash: u64) -> usize {
     (hash >> SHARD_SHIFT) as usize % SHARDS
 }

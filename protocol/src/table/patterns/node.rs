@@ -1,6 +1,7 @@
 //! The parts of the trie: nodes, references to them, and what is rare enough to be kept apart.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What a branch leads to, in four bytes: nothing, a node, or just one pattern that ends here, or
@@ -57,38 +58,39 @@ impl fmt::Debug for Ref {
     }
 }
 
-/// A place in the trie.
+/// A place in the trie. Most only choose by the next byte, which `extra` keeps to one test.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// Literals that follow the token that led here, all of which the name must have.
-    pub(super) label: Box<[u8]>,
     /// What each literal leads to, from `low` on without gaps; the first and the last lead to
     /// something.
     children: Box<[Ref]>,
     low: u8,
+    /// Exists only if there is something in it.
+    pub(super) extra: Option<Box<Extra>>,
+}
+
+/// What else there can be in a place.
+#[derive(Debug, Default)]
+pub(super) struct Extra {
+    /// Literals that follow the token that led here, all of which the name must have.
+    pub(super) label: Box<[u8]>,
     /// The pattern that ends here.
     pub(super) end: Option<u32>,
     /// The pattern that ends here but for a star.
     pub(super) tail: Option<u32>,
+    /// Exists only if it leads to something.
     pub(super) wild: Option<Box<Wild>>,
 }
 
-/// What other tokens than literals lead to from a node. Exists only if they lead to something.
+/// What other tokens than literals lead to from a node.
 #[derive(Debug, Default)]
 pub(super) struct Wild {
     pub(super) any: Ref,
-    pub(super) classes: Vec<Class>,
+    /// By the text of the class, without its first bracket.
+    pub(super) classes: BTreeMap<Box<[u8]>, Ref>,
     pub(super) star: Star,
     /// Patterns with too many wild tokens to go on.
-    pub(super) crowd: Vec<(u32, Box<[u8]>)>,
-}
-
-/// A class and what it leads to.
-#[derive(Debug)]
-pub(super) struct Class {
-    /// Its text, without the first bracket.
-    pub(super) inside: Box<[u8]>,
-    pub(super) next: Ref,
+    pub(super) crowd: BTreeMap<u32, Box<[u8]>>,
 }
 
 /// A star that something follows. What counts as below it ends with the next star.
@@ -132,52 +134,89 @@ impl Node {
         self.children = all[first..end].into();
     }
 
-    /// The only literal that leads on, if there is just one and the node has no other use.
+    /// The only literal that leads on, if the node has no other use than that and its label.
     pub(super) fn only_byte(&self) -> Option<u8> {
-        let only = self.children.len() == 1
-            && self.end.is_none()
-            && self.tail.is_none()
-            && self.wild.is_none();
+        let labelled =
+            |extra: &Extra| extra.end.is_none() && extra.tail.is_none() && extra.wild.is_none();
+        let only = self.children.len() == 1 && self.extra.as_deref().is_none_or(labelled);
         only.then_some(self.low)
     }
 
-    /// What can stand for the node, if nothing of it but that is needed.
+    /// What can stand for the node, if it has no more use than that.
     pub(super) fn as_reference(&self) -> Option<Ref> {
-        if !self.children.is_empty() || self.wild.is_some() {
+        if !self.children.is_empty() {
             return None;
         }
-        match (self.end, self.tail) {
-            (None, None) => Some(Ref::NONE),
-            (Some(id), None) if self.label.is_empty() => Some(Ref::end(id)),
-            (None, Some(id)) if self.label.is_empty() => Some(Ref::tail(id)),
+        let Some(extra) = &self.extra else {
+            return Some(Ref::NONE);
+        };
+        match (extra.end, extra.tail, &extra.wild) {
+            (None, None, None) => Some(Ref::NONE),
+            (Some(id), None, None) if extra.label.is_empty() => Some(Ref::end(id)),
+            (None, Some(id), None) if extra.label.is_empty() => Some(Ref::tail(id)),
             _ => None,
         }
     }
 
-    pub(super) fn wild_mut(&mut self) -> &mut Wild {
-        self.wild.get_or_insert_default()
+    pub(super) fn label(&self) -> &[u8] {
+        self.extra.as_ref().map_or(&[], |extra| &extra.label)
     }
 
-    pub(super) fn drop_vacant_wild(&mut self) {
-        let vacant = |wild: &Wild| {
-            wild.any == Ref::NONE
-                && wild.classes.is_empty()
-                && wild.star.root == Ref::NONE
-                && wild.crowd.is_empty()
-        };
-        if self.wild.as_deref().is_some_and(vacant) {
-            self.wild = None;
-        }
+    pub(super) fn take_label(&mut self) -> Box<[u8]> {
+        self.extra
+            .as_mut()
+            .map(|extra| std::mem::take(&mut extra.label))
+            .unwrap_or_default()
+    }
+
+    pub(super) fn set_label(&mut self, label: &[u8]) {
+        self.extra_mut().label = label.into();
+        self.tidy();
+    }
+
+    pub(super) fn wild(&self) -> Option<&Wild> {
+        self.extra.as_ref()?.wild.as_deref()
+    }
+
+    /// May create what must not stay when nothing is put there: `tidy` follows.
+    pub(super) fn extra_mut(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+
+    /// Like `extra_mut`.
+    pub(super) fn wild_mut(&mut self) -> &mut Wild {
+        self.extra_mut().wild.get_or_insert_default()
+    }
+
+    /// Drops what there is no use for.
+    pub(super) fn tidy(&mut self) {
+        let Some(extra) = &mut self.extra else { return };
+        extra.wild.take_if(|wild| wild.is_vacant());
+        self.extra.take_if(|extra| {
+            extra.label.is_empty()
+                && extra.end.is_none()
+                && extra.tail.is_none()
+                && extra.wild.is_none()
+        });
     }
 
     /// The first place from `from` on where something below the node could begin.
     pub(super) fn next_start(&self, name: &[u8], from: usize) -> Option<usize> {
         let rest = name.get(from..)?;
         let skipped = match *self.children {
-            _ if self.wild.is_some() => (!rest.is_empty()).then_some(0),
+            _ if self.wild().is_some() => (!rest.is_empty()).then_some(0),
             [_] => memchr::memchr(self.low, rest),
             _ => rest.iter().position(|byte| self.child(*byte) != Ref::NONE),
         };
         skipped.map(|skipped| from + skipped)
+    }
+}
+
+impl Wild {
+    fn is_vacant(&self) -> bool {
+        self.any == Ref::NONE
+            && self.classes.is_empty()
+            && self.star.root == Ref::NONE
+            && self.crowd.is_empty()
     }
 }

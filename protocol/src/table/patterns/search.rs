@@ -6,7 +6,7 @@
 use super::super::PatternId;
 use super::node::{Content, Node, Ref, Star, Wild};
 use super::{PatternIndex, ROOT};
-use crate::glob;
+use crate::glob::{self, Token};
 
 /// One query.
 struct Search<'a> {
@@ -29,7 +29,8 @@ impl PatternIndex {
     fn search(&self, name: &[u8], into: &mut Vec<PatternId>) {
         if name.is_empty() {
             // Not even a star matches the empty name.
-            into.extend(self.nodes[ROOT as usize].end.map(PatternId));
+            let root = self.nodes[ROOT as usize].extra.as_deref();
+            into.extend(root.and_then(|root| root.end).map(PatternId));
             return;
         }
         let query = self.queries.get() + 1;
@@ -41,6 +42,7 @@ impl PatternIndex {
             into,
         };
         search.walk(Ref::node(ROOT), 0, false);
+        self.twins.extend(into);
     }
 }
 
@@ -49,33 +51,36 @@ impl Search<'_> {
     /// so that the same place may be walked from other positions too. Returns how many places that
     /// need to be reached only once were reached for the first time.
     fn walk(&mut self, mut reference: Ref, mut position: usize, swept: bool) -> u32 {
+        let (index, name) = (self.index, self.name);
         let mut reached = 0;
         loop {
             let node = match reference.content() {
-                Content::Node(node) => &self.index.nodes[node as usize],
+                Content::Node(node) => &index.nodes[node as usize],
                 Content::Tail(id) => return reached + self.find_once(id, swept),
                 Content::End(id) => {
-                    if position == self.name.len() {
+                    if position == name.len() {
                         self.into.push(PatternId(id));
                     }
                     return reached;
                 }
                 Content::Nothing => return reached,
             };
-            if !node.label.is_empty() {
-                if !self.name[position..].starts_with(&node.label) {
+            if let Some(extra) = &node.extra {
+                if !name[position..].starts_with(&extra.label) {
                     return reached;
                 }
-                position += node.label.len();
+                position += extra.label.len();
+                if let Some(id) = extra.tail {
+                    reached += self.find_once(id, swept);
+                }
+                if let Some(wild) = &extra.wild {
+                    reached += self.branch(wild, position, swept);
+                }
+                if let (Some(id), true) = (extra.end, position == name.len()) {
+                    self.into.push(PatternId(id));
+                }
             }
-            if let Some(id) = node.tail {
-                reached += self.find_once(id, swept);
-            }
-            if let Some(wild) = &node.wild {
-                reached += self.branch(wild, position, swept);
-            }
-            let Some(byte) = self.name.get(position) else {
-                self.into.extend(node.end.map(PatternId));
+            let Some(byte) = name.get(position) else {
                 return reached;
             };
             reference = node.child(*byte);
@@ -110,9 +115,9 @@ impl Search<'_> {
         }
         if let Some(byte) = self.name.get(position) {
             reached += self.walk(wild.any, position + 1, swept);
-            for class in &wild.classes {
-                if glob::Token::Class(&class.inside).accepts(*byte) {
-                    reached += self.walk(class.next, position + 1, swept);
+            for (inside, next) in &wild.classes {
+                if Token::Class(inside).accepts(*byte) {
+                    reached += self.walk(*next, position + 1, swept);
                 }
             }
         }
