@@ -1,0 +1,1 @@
+//! Commands against what they must answer.
