@@ -261,6 +261,10 @@ impl Transport for KernelTransport {
 
     fn close(&mut self, id: ConnectionId) {
         self.forget(id);
+        if let Some(position) = self.ended.iter().position(|ended| ended.0 == id) {
+            self.ended.remove(position);
+            self.identities.release(id);
+        }
     }
 
     fn can_pause(&self) -> bool {
@@ -320,3 +324,6 @@ fn stream_options(options: &KernelOptions) -> StreamOptions {
         send_buffer_bytes: options.send_buffer_bytes,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -265,3 +265,6 @@ impl<S: Service> Events for Feed<'_, S> {
         self.service.handle_closed(self.now, id, why);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -136,12 +136,11 @@ impl Listeners {
             Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED | Errno::PERM | Errno::PROTO) => {
                 None
             }
-            Err(Errno::MFILE | Errno::NFILE) if self.spare.is_some() => {
-                self.refuse(position, now, poller, counters);
-                None
-            }
             Err(cause) => {
-                self.back_off(position, now, poller, counters);
+                let exhausted = matches!(cause, Errno::MFILE | Errno::NFILE);
+                if !exhausted || !self.refuse(position, counters) {
+                    self.back_off(position, now, poller, counters);
+                }
                 self.log(now, cause);
                 None
             }
@@ -156,18 +155,24 @@ impl Listeners {
         counters: &mut TransportCounters,
     ) -> Option<Time> {
         let mut next: Option<Time> = None;
+        if self.spare.is_none() {
+            self.spare = spare().ok();
+        }
         for listener in &mut self.listeners {
             let Some(at) = listener.retry_at else {
                 continue;
             };
-            if at <= now && listener.ask(Interest::Accept, poller, counters).is_ok() {
-                listener.retry_at = None;
-                self.spare = self.spare.take().or_else(|| spare().ok());
+            listener.retry_at = if at > now {
+                Some(at)
+            } else if listener.ask(Interest::Accept, poller, counters).is_ok() {
+                None
             } else {
-                let at = at.max(now + BACK_OFF);
-                listener.retry_at = Some(at);
-                next = Some(next.map_or(at, |next| next.min(at)));
-            }
+                Some(now + BACK_OFF)
+            };
+            next = match (next, listener.retry_at) {
+                (Some(next), Some(at)) => Some(next.min(at)),
+                (next, at) => next.or(at),
+            };
         }
         next
     }
@@ -179,25 +184,17 @@ impl Listeners {
             .any(|listener| listener.retry_at.is_some())
     }
 
-    fn refuse(
-        &mut self,
-        position: usize,
-        now: Time,
-        poller: &Poller,
-        counters: &mut TransportCounters,
-    ) {
-        self.spare = None;
-        if let Some(listener) = self.listeners.get(position)
+    /// Accepts with the spare descriptor and closes. Returns whether there is a spare again.
+    fn refuse(&mut self, position: usize, counters: &mut TransportCounters) -> bool {
+        if self.spare.take().is_some()
+            && let Some(listener) = self.listeners.get(position)
             && accept(&listener.socket, counters).is_ok()
         {
             counters.accepts_refused += 1;
             self.refused_unlogged += 1;
         }
         self.spare = spare().ok();
-        if self.spare.is_none() {
-            self.back_off(position, now, poller, counters);
-        }
-        self.log(now, Errno::MFILE);
+        self.spare.is_some()
     }
 
     fn back_off(

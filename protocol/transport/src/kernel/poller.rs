@@ -25,7 +25,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    fn to_u64(self) -> u64 {
+    pub(super) fn to_u64(self) -> u64 {
         let (generation, index) = match self {
             Self::Connection(id) => (id.generation, id.index),
             Self::Listener(position) => (NOT_A_CONNECTION, u32::from(position)),
@@ -34,7 +34,7 @@ impl Token {
         u64::from(generation) << 32 | u64::from(index)
     }
 
-    fn from_u64(value: u64) -> Option<Self> {
+    pub(super) fn from_u64(value: u64) -> Option<Self> {
         let generation = u32::try_from(value >> 32).ok()?;
         let index = u32::try_from(value & u64::from(u32::MAX)).ok()?;
         match (generation, index) {

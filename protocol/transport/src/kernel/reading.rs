@@ -23,27 +23,30 @@ impl KernelTransport {
         self.counters.readiness_checks += 1;
         self.poller.collect(Some(Duration::ZERO));
         self.collected = true;
-        self.check_at = self.now + CHECK_EVERY;
-        if self.poller.reports() == EVENTS_MAX {
-            self.check_at = self.now;
-        }
     }
 
     /// Acts on the reports that were collected.
     pub(super) fn take_reports<E: Events>(&mut self, events: &mut E) -> bool {
+        if !self.collected {
+            return false;
+        }
+        self.collected = false;
+        let reports = self.poller.reports();
+        self.check_at = if reports < EVENTS_MAX {
+            self.now + CHECK_EVERY
+        } else {
+            self.now
+        };
         let mut told = false;
-        if self.collected {
-            for position in 0..self.poller.reports() {
-                if let Some(report) = self.poller.report(position) {
-                    told |= self.take_report(report, events);
-                }
+        for position in 0..reports {
+            if let Some(report) = self.poller.report(position) {
+                told |= self.take_report(report, events);
             }
-            self.collected = false;
         }
         told
     }
 
-    pub(super) fn take_report<E: Events>(&mut self, report: Report, events: &mut E) -> bool {
+    fn take_report<E: Events>(&mut self, report: Report, events: &mut E) -> bool {
         match report.token {
             Token::Waker => {
                 self.waker.take();
@@ -59,7 +62,7 @@ impl KernelTransport {
         }
     }
 
-    pub(super) fn note_readiness<E: Events>(
+    fn note_readiness<E: Events>(
         &mut self,
         id: ConnectionId,
         report: Report,
@@ -133,7 +136,7 @@ impl KernelTransport {
     }
 
     /// Reads once and tells what came. Returns whether anything did.
-    pub(super) fn read<E: Events>(&mut self, id: ConnectionId, events: &mut E) -> bool {
+    fn read<E: Events>(&mut self, id: ConnectionId, events: &mut E) -> bool {
         let Some(connection) = self.connections.get_mut(id) else {
             return false;
         };
@@ -158,7 +161,7 @@ impl KernelTransport {
     }
 
     /// A read found the end of the connection. An earlier failure of a write is the better reason.
-    pub(super) fn end_read<E: Events>(
+    fn end_read<E: Events>(
         &mut self,
         id: ConnectionId,
         cause: Option<Errno>,
