@@ -248,7 +248,7 @@ mod tests {
             for (next, (which, at, what)) in operations.into_iter().enumerate() {
                 let (list, items) = (&mut lists[which], &mut model[which]);
                 // The lists differ in how long they tend to be.
-                if usize::from(what) >= which + 1 || items.is_empty() {
+                if usize::from(what) > which || items.is_empty() {
                     pool.push(list, next as u32);
                     items.push(next as u32);
                 } else {

@@ -9,8 +9,7 @@ use hashbrown::HashTable;
 use super::chunked::Chunked;
 use super::list::List;
 
-/// Parts of the hash table. At a million names each holds 16,000 and grows in less than a
-/// millisecond.
+/// Parts of the hash table. At a million names each holds 16,000.
 const SHARDS: usize = 64;
 /// The lowest bit of a hash that chooses the shard. hashbrown uses the top seven and, in tables
 /// of less than 2^40 entries, none from here on.

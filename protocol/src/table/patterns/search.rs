@@ -144,8 +144,11 @@ impl Search<'_> {
             let Some(start) = node.next_start(self.name, position) else {
                 return;
             };
-            pending -= self.walk(star.root, start, true);
+            if let Some(wild) = node.wild() {
+                pending -= self.branch(wild, start, true);
+            }
             position = start + 1;
+            pending -= self.walk(node.child(self.name[start]), position, true);
         }
     }
 }
