@@ -305,7 +305,8 @@ impl<'a> Parts<'a> {
     #[inline]
     pub(super) fn finish(&self) -> Result<(), FormatError> {
         let excess = self.rest.0.len();
-        if excess > 0 && self.version <= ProtocolVersion::CURRENT.minor {
+        let is_newer = self.version > ProtocolVersion::CURRENT.minor;
+        if excess > 0 && !is_newer {
             return Err(FormatError::TrailingBytes { excess });
         }
         Ok(())

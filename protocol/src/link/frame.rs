@@ -236,3 +236,131 @@ pub(super) fn written_length(frame: &[u8]) -> usize {
     let field = frame.first_chunk();
     field.map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize + 4)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::link::ProtocolVersion;
+
+    const KINDS: [Kind; 7] = [
+        Kind::Hello,
+        Kind::HelloAck,
+        Kind::Challenge,
+        Kind::Data,
+        Kind::Heartbeat,
+        Kind::Goodbye,
+        Kind::Error,
+    ];
+
+    fn header() -> impl Strategy<Value = Header> {
+        (any::<[u64; 3]>(), 0..KINDS.len(), any::<u8>()).prop_map(|(numbers, kind, flags)| Header {
+            session: numbers[0],
+            sequence: numbers[1],
+            acknowledged: numbers[2],
+            kind: KINDS[kind],
+            flags: Flags(flags),
+        })
+    }
+
+    fn encoded(header: &Header, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        header.put(payload, &mut bytes);
+        bytes
+    }
+
+    /// The frame as a newer minor version could write it.
+    fn appended(frame: &[u8], block: &[u8], rest: &[u8]) -> Vec<u8> {
+        let mut bytes = frame.to_vec();
+        bytes.splice(38..38, block.iter().copied());
+        bytes.extend_from_slice(rest);
+        bytes[4..6].copy_from_slice(&(26 + block.len() as u16).to_le_bytes());
+        bytes[10..12].copy_from_slice(&(ProtocolVersion::CURRENT.minor + 1).to_le_bytes());
+        let length = bytes.len() as u32 - 4;
+        bytes[..4].copy_from_slice(&length.to_le_bytes());
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_is_decoded(header in header(), payload: Vec<u8>) {
+            let bytes = encoded(&header, &payload);
+            prop_assert_eq!(length(&bytes, FRAME_BYTES_MAX), Ok(Some(bytes.len())));
+            let expected = Frame { header, payload: &payload };
+            prop_assert_eq!(Frame::decode(&bytes), Ok(expected));
+            prop_assert_eq!(written_sequence(&bytes), header.sequence);
+            prop_assert_eq!(written_length(&bytes), bytes.len());
+            prop_assert_eq!(&bytes[payload_offset(&bytes)..], &payload[..]);
+        }
+
+        #[test]
+        fn what_a_newer_version_appends_is_skipped(
+            header in header(),
+            payload: Vec<u8>,
+            block in prop::collection::vec(any::<u8>(), 0..40),
+            rest in prop::collection::vec(any::<u8>(), 0..40),
+        ) {
+            let bytes = appended(&encoded(&header, &payload), &block, &rest);
+            prop_assert_eq!(Frame::decode(&bytes), Ok(Frame { header, payload: &payload }));
+            let offset = payload_offset(&bytes);
+            prop_assert_eq!(&bytes[offset..offset + payload.len()], &payload[..]);
+        }
+
+        #[test]
+        fn a_frame_that_is_cut_or_too_long_is_refused(header in header(), payload: Vec<u8>) {
+            let mut bytes = encoded(&header, &payload);
+            for end in 0..bytes.len() {
+                prop_assert!(Frame::decode(&bytes[..end]).is_err(), "{} bytes", end);
+            }
+            bytes.push(0);
+            let excess = FormatError::TrailingBytes { excess: 1 };
+            prop_assert_eq!(Frame::decode(&bytes), Err(excess));
+        }
+
+        #[test]
+        fn any_bytes_are_decoded_or_refused(bytes: Vec<u8>) {
+            let _ = Frame::decode(&bytes);
+            let _ = payload_offset(&bytes);
+        }
+    }
+
+    #[test]
+    fn a_length_outside_the_bound_is_refused_before_the_frame_is_there() {
+        for announced in [
+            0,
+            1,
+            OVERHEAD_BYTES - 5,
+            FRAME_BYTES_MAX - 3,
+            u32::MAX as usize,
+        ] {
+            let prefix = (announced as u32).to_le_bytes();
+            let result = length(&prefix, FRAME_BYTES_MAX);
+            assert!(
+                matches!(result, Err(FormatError::FrameLength { .. })),
+                "{announced}"
+            );
+        }
+        for accepted in [OVERHEAD_BYTES, FRAME_BYTES_MAX] {
+            let prefix = (accepted as u32 - 4).to_le_bytes();
+            assert_eq!(length(&prefix, FRAME_BYTES_MAX), Ok(Some(accepted)));
+        }
+        assert_eq!(length(&[255; 3], FRAME_BYTES_MAX), Ok(None));
+    }
+
+    #[test]
+    fn a_heartbeat_looks_like_this() {
+        let header = Header {
+            session: 0x0102_0304_0506_0708,
+            sequence: 9,
+            acknowledged: 10,
+            kind: Kind::Heartbeat,
+            flags: Flags::WHOLE,
+        };
+        let expected = [
+            38, 0, 0, 0, 26, 0, 1, 0, 0x47, 0x4C, 0, 0, 8, 7, 6, 5, 4, 3, 2, 1, 9, 0, 0, 0, 0, 0,
+            0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 5, 3, 0, 0, 0, 0,
+        ];
+        assert_eq!(header.encode(0), expected);
+    }
+}

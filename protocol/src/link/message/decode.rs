@@ -92,7 +92,7 @@ fn decode_body<'a>(
         },
         template::RIGHTS => Message::Rights {
             user: rest.variable()?,
-            rules: rest.text("rules")?,
+            rules: rest.variable()?,
         },
         template::RIGHTS_BEGIN => Message::RightsBegin,
         template::RIGHTS_END => Message::RightsEnd,

@@ -85,7 +85,7 @@ impl Encode for Message<'_> {
         match *self {
             Self::Interest(ref message) => put_interest(message, sink),
             Self::InterestBegin { epoch } => {
-                Head::new(template::INTEREST_BEGIN).u64(epoch).put(sink)
+                Head::new(template::INTEREST_BEGIN).u64(epoch).put(sink);
             }
             Self::InterestEnd { epoch, token } => Head::new(template::INTEREST_END)
                 .u64(epoch)
@@ -122,7 +122,7 @@ impl Encode for Message<'_> {
             Self::Rights { user, rules } => {
                 Head::new(template::RIGHTS).put(sink);
                 put_variable(sink, user);
-                put_variable(sink, rules.as_bytes());
+                put_variable(sink, rules);
             }
             Self::RightsBegin => Head::new(template::RIGHTS_BEGIN).put(sink),
             Self::RightsEnd => Head::new(template::RIGHTS_END).put(sink),

@@ -179,8 +179,8 @@ pub enum Message<'a> {
     Rights {
         /// The user.
         user: &'a [u8],
-        /// Its rules, as `ACL LIST` writes them.
-        rules: &'a str,
+        /// The text of its account; patterns in it may be any bytes.
+        rules: &'a [u8],
     },
     /// Host to edge: a statement of all users' rights begins.
     RightsBegin,
