@@ -331,6 +331,21 @@ mod tests {
     }
 
     #[test]
+    fn a_backlog_is_not_moved_for_each_part_that_is_sent() {
+        let mut outbox = Outbox::new();
+        outbox.tail().resize(1_000_000, b'x');
+        for sent in 1..500 {
+            outbox.consume(1000);
+            assert_eq!((outbox.sent, outbox.base), (sent * 1000, 0));
+        }
+        outbox.consume(1000);
+        assert_eq!(
+            (outbox.sent, outbox.base, outbox.len()),
+            (0, 500_000, 500_000)
+        );
+    }
+
+    #[test]
     fn a_reader_always_a_little_behind_costs_constant_memory() {
         let mut outbox = Outbox::new();
         outbox.tail().extend_from_slice(&[b'x'; 500]);

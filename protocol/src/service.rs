@@ -11,6 +11,7 @@
 use std::fmt;
 use std::io::IoSlice;
 
+use crate::session::Environment;
 use crate::time::{Now, Time};
 
 /// Names one connection of one process. An index that is reused carries another generation, so a
@@ -112,4 +113,19 @@ pub trait Service {
         id: ConnectionId,
         slices: &mut [IoSlice<'a>; OUTPUT_SLICES_MAX],
     ) -> usize;
+}
+
+/// A core that a process can run to its end.
+pub trait Core: Service {
+    /// Whether it would like to hear about the process around it, now and then.
+    fn wants_environment(&self) -> bool;
+
+    /// Tells it.
+    fn set_environment(&mut self, environment: Environment);
+
+    /// Asks it to finish what it owes and to accept nothing new.
+    fn drain(&mut self, now: Now);
+
+    /// Whether it has finished.
+    fn is_drained(&self) -> bool;
 }

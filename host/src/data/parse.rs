@@ -16,8 +16,6 @@ pub(super) fn integer(text: &[u8]) -> Result<i64, DataError<'static>> {
 pub(super) fn score(text: &[u8]) -> Result<f64, DataError<'static>> {
     let number = match text {
         [b'\t'..=b'\r' | b' ', ..] => None,
-        // What the C library reads as a number of no digits.
-        [] => Some(0.0),
         _ => float(text).filter(|&number| !is_out_of_range(number, text)),
     };
     number.ok_or(DataError::Common(CommandError::NotAFloat))

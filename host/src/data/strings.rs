@@ -75,7 +75,6 @@ fn set_options<'a>(call: &Call<'a, '_>) -> Result<SetOptions, DataError<'a>> {
     let mut words = call.arguments.skip(3).iter();
     while let Some(word) = words.next() {
         let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
-        let times = options.lifetime.is_some() || expiry.is_some();
         let condition = options.condition;
         if is("nx") && condition != Some(Condition::IfPresent) {
             options.condition = Some(Condition::IfAbsent);
@@ -85,32 +84,34 @@ fn set_options<'a>(call: &Call<'a, '_>) -> Result<SetOptions, DataError<'a>> {
             options.answers_old = true;
         } else if is("keepttl") && expiry.is_none() {
             options.lifetime = Some(Lifetime::Kept);
-        } else if let (false, Some((unit, start)), Some(amount)) =
-            (times, time_option(word), words.next())
+        } else if let (None, Some(kind), Some(amount)) =
+            (options.lifetime, expiry_kind(word), words.next())
+            // The same option may be repeated, and the last one counts.
+            && expiry.is_none_or(|(_, known)| known == kind)
         {
-            expiry = Some((amount, unit, start));
+            expiry = Some((amount, kind));
         } else {
             return Err(CommandError::Syntax.into());
         }
     }
-    if let Some((amount, unit, start)) = expiry {
+    if let Some((amount, (unit, start))) = expiry {
         let moment = parse::lifetime(amount, unit, start, call.command, call.now)?;
         options.lifetime = Some(Lifetime::Until(moment));
     }
     Ok(options)
 }
 
-fn time_option(word: &[u8]) -> Option<(Unit, Start)> {
+fn expiry_kind(word: &[u8]) -> Option<(Unit, Start)> {
     let options = [
         ("ex", Unit::Seconds, Start::Now),
         ("px", Unit::Milliseconds, Start::Now),
         ("exat", Unit::Seconds, Start::Epoch),
         ("pxat", Unit::Milliseconds, Start::Epoch),
     ];
-    let found = options
-        .iter()
-        .find(|option| word.eq_ignore_ascii_case(option.0.as_bytes()));
-    found.map(|&(_, unit, start)| (unit, start))
+    options
+        .into_iter()
+        .find(|(name, ..)| word.eq_ignore_ascii_case(name.as_bytes()))
+        .map(|(_, unit, start)| (unit, start))
 }
 
 /// `SETEX key seconds value`

@@ -10,7 +10,7 @@ use crate::limits;
 const SPANS_KEPT_MAX: usize = limits::IDLE_BUFFER_BYTES_MAX / size_of::<Span>();
 
 /// Where an argument lies, in bytes from the start of its request.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: u32,
     pub(super) end: u32,

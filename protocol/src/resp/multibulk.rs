@@ -262,3 +262,44 @@ fn find_line(bytes: &[u8], position: usize, scanned: u32) -> Found<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_quick_way_reads_what_the_general_one_reads(
+            lengths in prop::collection::vec(
+                prop_oneof![0_usize..12, 90_usize..110, 990_usize..1010], 0..11,
+            ),
+            change in prop::option::of((1_usize..40, prop::sample::select(b"\r\n$*-/:09".to_vec()))),
+        ) {
+            let mut bytes = format!("*{}\r\n", lengths.len()).into_bytes();
+            for length in lengths {
+                bytes.extend_from_slice(format!("${length}\r\n").as_bytes());
+                bytes.resize(bytes.len() + length, b'x');
+                bytes.extend_from_slice(b"\r\n");
+            }
+            if let Some((at, byte)) = change {
+                let at = at.min(bytes.len() - 1);
+                bytes[at] = byte;
+            }
+            let limits = RequestLimits::default();
+            let mut general = Vec::new();
+            let length = read(&bytes, &mut Progress::START, &limits, |span| general.push(span));
+            let mut quick = [Span::default(); SHORT_COUNT_MAX];
+            let (count, quick_length) = read_short(&bytes, &limits, &mut quick);
+            let is_short = matches!(length, Ok(Some(_)))
+                && (1..=SHORT_COUNT_MAX).contains(&general.len())
+                && general.iter().all(|span| span.of(&bytes).len() <= SHORT_LENGTH_MAX);
+            prop_assert_eq!(count > 0, is_short);
+            if is_short {
+                prop_assert_eq!(length, Ok(Some(quick_length)));
+                prop_assert_eq!(&quick[..count], &general[..]);
+            }
+        }
+    }
+}

@@ -348,6 +348,13 @@ fn a_request_beyond_the_query_limit_is_closed_without_a_word() {
         );
         assert_eq!(error.and_then(told), None);
     }
+    // Nothing is wrong with what may still be completed.
+    let limit = stream.len();
+    assert_eq!(read(&[&b"A".repeat(limit)], &limits(limit)).1, None);
+    assert_eq!(
+        read(&[&b"A".repeat(limit + 1)], &limits(limit)).1,
+        Some(ProtocolError::QueryTooLong)
+    );
     // It counts for each request, not for what is received at once.
     let pipeline = stream.repeat(10);
     assert_eq!(read(&[&pipeline], &limits(stream.len())).0.len(), 10);

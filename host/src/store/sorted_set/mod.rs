@@ -117,6 +117,8 @@ impl SortedSet {
                     self.0 = Form::Tree(tree);
                     return;
                 }
+                // A zero loses its sign, as it does in Redis's compact form.
+                let score = score + 0.0;
                 let at = run.partition_point(|entry| entry.is_before(score, member));
                 run.insert(at, score, member);
             }

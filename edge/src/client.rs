@@ -1,0 +1,108 @@
+//! One client of the edge.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use goblin_protocol::resp::{Version, Writer};
+use goblin_protocol::session::{Awaited, HasSession, Info, Session};
+use goblin_protocol::table::Kind;
+use goblin_protocol::time::Time;
+
+use crate::users::User;
+
+/// Why a client's next request has to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stall {
+    /// The request changes the conversation; what came before it must be answered first.
+    Replies,
+    /// A publication must not overtake the client's own subscription.
+    Confirmation,
+    /// The host's part of an [`Exchange`] is missing.
+    Exchange,
+    /// The link is down or its window is full; `since` is when the client began to wait.
+    Link { since: Time },
+}
+
+/// A name whose subscription the host has not confirmed.
+#[derive(Debug)]
+pub(crate) struct PendingSubscription {
+    pub(crate) kind: Kind,
+    pub(crate) name: Box<[u8]>,
+    /// The confirmation that must have come; 0 when none is needed.
+    pub(crate) token: u64,
+}
+
+/// A command that the edge and the host answer together. Nothing else of the client is executed
+/// meanwhile.
+#[derive(Debug)]
+pub(crate) enum Exchange {
+    /// The host checks a password.
+    Authentication(Authentication),
+    /// The host adds its sections to the edge's.
+    Info(Info),
+}
+
+/// What becomes of an `AUTH` when the host has answered.
+#[derive(Debug)]
+pub(crate) struct Authentication {
+    pub(crate) user: Box<[u8]>,
+    /// The rest of a `HELLO … AUTH …`.
+    pub(crate) hello: Option<(Version, Option<Box<[u8]>>)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) session: Session,
+    pub(crate) user: Rc<User>,
+    pub(crate) authenticated: bool,
+    pub(crate) stall: Option<Stall>,
+    /// Requests that need the host are answered with an error until the inbox is empty: the client
+    /// has waited for the link as long as it may.
+    pub(crate) gave_up: bool,
+    pub(crate) subscribing: VecDeque<PendingSubscription>,
+    pub(crate) exchange: Option<Box<Exchange>>,
+    /// The host holds the other end of this client's pass-through.
+    pub(crate) open_upstream: bool,
+    /// Between `MULTI` and `EXEC`: the host queues and executes everything.
+    pub(crate) transaction_open: bool,
+    /// Replies that the host still owes and that were answered with an error here.
+    pub(crate) abandoned_replies: usize,
+}
+
+impl HasSession for Client {
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+}
+
+impl Client {
+    pub(crate) fn new(session: Session, user: Rc<User>, authenticated: bool) -> Self {
+        Self {
+            session,
+            user,
+            authenticated,
+            stall: None,
+            gave_up: false,
+            subscribing: VecDeque::new(),
+            exchange: None,
+            open_upstream: false,
+            transaction_open: false,
+            abandoned_replies: 0,
+        }
+    }
+
+    /// Writes the oldest reply that is awaited, when it is of this kind.
+    pub(crate) fn fulfil(&mut self, what: Awaited, write: impl FnOnce(&mut Writer<'_>)) {
+        let session = &mut self.session;
+        if session.replies.front() == Some(what) {
+            let version = session.version;
+            session.replies.fulfil(&mut session.outbox, |out| {
+                write(&mut Writer::new(out, version));
+            });
+        }
+    }
+}

@@ -1,0 +1,549 @@
+//! The link to the host: dialing, sessions, announcing interest, and what a loss means.
+//!
+//! One session carries everything, over one connection after the other. While it can be resumed
+//! nothing is lost; when it is lost the edge begins another one, states its whole interest under a new
+//! epoch, and deals with the gap as configured.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+
+use goblin_protocol::link::handshake::Nonce;
+use goblin_protocol::link::message::{CommandOf, Encode, Message, StatisticsOf};
+use goblin_protocol::link::session::{Backoff, Connected, Event, Session};
+use goblin_protocol::link::{LinkError, SendError};
+use goblin_protocol::resp::{Arguments, Version};
+use goblin_protocol::service::{Action, Closed, ConnectionId, OUTPUT_SLICES_MAX};
+use goblin_protocol::session::{Awaited, Info, Publication};
+use goblin_protocol::table::Kind;
+use goblin_protocol::time::{Now, Time};
+use tracing::{info, warn};
+
+use crate::config::{Config, OnGap};
+use crate::edge::{Edge, Randomness, Statistics};
+use crate::publications::unpack;
+
+/// Whether the link takes messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// It does.
+    Open,
+    /// It is connected, and the host does not keep up: who waits will be served.
+    Full,
+    /// It is down.
+    Closed,
+}
+
+/// How far the statement of the whole interest is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Announcement {
+    /// There is no session yet.
+    Due,
+    /// Begun; names are still to be stated.
+    Stating,
+    /// Complete; the host is to confirm this token.
+    Stated { token: u64 },
+    /// The host has confirmed it.
+    Confirmed,
+}
+
+pub(crate) struct Upstream {
+    session: Session,
+    random: Randomness,
+    backoff: Backoff,
+    connection: Option<ConnectionId>,
+    /// When to dial next; `None` while a dial or a connection is there.
+    dial_at: Option<Time>,
+    /// The connection is to be closed once the driver has flushed it.
+    parting: bool,
+    flush_asked: bool,
+    actions: VecDeque<Action>,
+    announcement: Announcement,
+    epoch: u64,
+    /// Since when the link is down; `None` while it is up.
+    down_since: Option<Time>,
+    /// What waited for the host when the link went down has been answered.
+    gave_up: bool,
+    goodbye_said: bool,
+}
+
+impl Upstream {
+    pub(crate) fn new(now: Now, config: &Config, mut random: Randomness) -> Self {
+        let session = Session::new(config.link.clone(), draw(&mut random), &config.name);
+        Self {
+            session,
+            backoff: Backoff::new(draw(&mut random)),
+            random,
+            connection: None,
+            dial_at: Some(now.monotonic),
+            parting: false,
+            flush_asked: false,
+            actions: VecDeque::new(),
+            announcement: Announcement::Due,
+            epoch: 0,
+            down_since: Some(now.monotonic),
+            gave_up: false,
+            goodbye_said: false,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn gate(&self) -> Gate {
+        if !self.session.is_connected() || self.goodbye_said {
+            Gate::Closed
+        } else if self.session.is_full() {
+            Gate::Full
+        } else {
+            Gate::Open
+        }
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.session.is_connected()
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Whether the host has heard of interest that must be kept up to date.
+    pub(crate) fn has_session(&self) -> bool {
+        self.announcement != Announcement::Due
+    }
+
+    /// Whether the host knows all interest of this edge.
+    pub(crate) fn is_announced(&self) -> bool {
+        self.announcement == Announcement::Confirmed
+    }
+
+    #[inline]
+    pub(crate) fn is_connection(&self, id: ConnectionId) -> bool {
+        self.connection == Some(id)
+    }
+
+    /// Whether an end that has just been told is that of a dial.
+    pub(crate) fn is_dialing(&self, why: Closed) -> bool {
+        matches!(why, Closed::Unreachable(_)) && self.dial_at.is_none() && self.connection.is_none()
+    }
+
+    pub(crate) fn handle_dialed(&mut self, now: Now, id: ConnectionId) {
+        let mut nonce = [0; 32];
+        (self.random)(&mut nonce);
+        self.connection = Some(id);
+        self.session.handle_connected(now, Nonce(nonce));
+    }
+
+    pub(crate) fn handle_written(&mut self, now: Now, bytes: usize) {
+        self.session.handle_written(now, bytes);
+    }
+
+    /// Sends a message; false when it is too long for the link. The caller has looked at the gate.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Now, message: &impl Encode) -> bool {
+        match self.session.send(now, message) {
+            Ok(()) | Err(SendError::Closing) => true,
+            Err(SendError::TooLong { .. }) => false,
+            Err(SendError::Lost(loss)) => {
+                warn!(%loss, "the link's session ended");
+                self.part();
+                true
+            }
+        }
+    }
+
+    /// Passes a command through; false when it is too long for the link.
+    pub(crate) fn send_command(
+        &mut self,
+        now: Now,
+        client: u64,
+        version: Version,
+        request: Arguments<'_>,
+    ) -> bool {
+        self.send(
+            now,
+            &CommandOf {
+                client,
+                version,
+                arguments: request.iter(),
+            },
+        )
+    }
+
+    pub(crate) fn send_statistics(&mut self, now: Now, statistics: &Statistics, clients: usize) {
+        if self.gate() == Gate::Open {
+            let figures = [
+                ("clients", clients as u64),
+                ("commands", statistics.commands),
+                ("commands_forwarded", statistics.commands_forwarded),
+                ("publications_forwarded", statistics.publications_forwarded),
+                ("deliveries", statistics.deliveries),
+                ("slow_clients_closed", statistics.slow_clients_closed),
+                ("gaps", statistics.gaps),
+            ];
+            self.send(now, &StatisticsOf(figures.into_iter()));
+        }
+    }
+
+    /// Tells the host, once, that nothing more comes.
+    pub(crate) fn say_goodbye(&mut self, now: Now) {
+        if !self.goodbye_said {
+            self.goodbye_said = true;
+            self.dial_at = None;
+            if self.session.is_connected() {
+                self.session.say_goodbye(now);
+            }
+        }
+    }
+
+    /// Whether the goodbye has arrived, or there is nobody to say it to.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.goodbye_said && (!self.session.is_connected() || self.session.is_drained())
+    }
+
+    /// Closes the connection once the peer has been told why, as far as the transport takes it.
+    fn part(&mut self) {
+        if let Some(id) = self.connection
+            && !self.parting
+        {
+            self.parting = true;
+            self.actions.push_back(Action::Flush(id));
+            self.actions.push_back(Action::Close(id));
+        }
+    }
+
+    pub(crate) fn poll_action(&mut self) -> Option<Action> {
+        if let Some(action) = self.actions.pop_front() {
+            return Some(action);
+        }
+        let id = self.connection?;
+        if self.flush_asked || self.parting || !self.session.has_output() {
+            return None;
+        }
+        self.flush_asked = true;
+        Some(Action::Flush(id))
+    }
+
+    pub(crate) fn output<'a>(&'a self, slices: &mut [IoSlice<'a>; OUTPUT_SLICES_MAX]) -> usize {
+        self.session.fill_slices(slices)
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        if self.parting && self.actions.is_empty() {
+            return Some(Time::ZERO);
+        }
+        [self.dial_at, self.session.next_deadline()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// When what waited for the host as the link went down is given up.
+    fn is_given_up(&self, now: Now, config: &Config) -> bool {
+        !self.gave_up
+            && self
+                .down_since
+                .is_some_and(|since| now.monotonic.since(since) >= config.upstream_timeout)
+    }
+
+    pub(crate) fn gives_up_at(&self, config: &Config) -> Option<Time> {
+        let since = self.down_since.filter(|_| !self.gave_up)?;
+        Some(since + config.upstream_timeout)
+    }
+
+    pub(crate) fn write_info(&self, info: &mut Info) {
+        let counters = self.session.counters();
+        info.section("Link")
+            .field("link_up", u8::from(self.session.is_connected()))
+            .field("link_session", format_args!("{:016x}", self.session.id()))
+            .field("link_epoch", self.epoch)
+            .field("link_in_order", counters.in_order)
+            .field("link_kept_aside", counters.kept_aside)
+            .field("link_duplicate", counters.duplicate)
+            .field("link_overflow", counters.overflow)
+            .field("link_gap", counters.gap)
+            .field("link_pending_frames", counters.pending_frames)
+            .field("link_pending_bytes", counters.pending_bytes)
+            .field("link_frames_sent", counters.frames_sent)
+            .field("link_frames_received", counters.frames_received)
+            .field("link_bytes_sent", counters.bytes_sent)
+            .field("link_bytes_received", counters.bytes_received)
+            .field("link_reconnects", counters.reconnects)
+            .field("link_resumes", counters.resumes)
+            .field("link_losses", counters.losses);
+    }
+}
+
+fn draw(random: &mut Randomness) -> u64 {
+    let mut bytes = [0; 8];
+    loop {
+        random(&mut bytes);
+        match u64::from_le_bytes(bytes) {
+            0 => {}
+            number => return number,
+        }
+    }
+}
+
+impl Edge {
+    pub(crate) fn handle_upstream_bytes(&mut self, now: Now, bytes: &[u8]) {
+        let mut input = self.upstream.session.open(bytes);
+        loop {
+            match input.next(&mut self.upstream.session, now) {
+                Ok(Some(Event::Message(message))) => self.handle_message(now, message),
+                Ok(Some(Event::Connected(connected))) => self.handle_link_up(now, &connected),
+                Ok(Some(Event::Goodbye)) => {
+                    info!("the host said goodbye");
+                    self.upstream.part();
+                    return;
+                }
+                Ok(None) => return,
+                Err(error) => return self.handle_link_error(&error),
+            }
+        }
+    }
+
+    fn handle_link_error(&mut self, error: &LinkError) {
+        warn!(%error, "link broken");
+        self.upstream.part();
+    }
+
+    fn handle_link_up(&mut self, now: Now, connected: &Connected) {
+        self.upstream.backoff.reset();
+        self.upstream.down_since = None;
+        self.upstream.gave_up = false;
+        info!(
+            resumed = connected.resumed,
+            host = format_args!("{:016x}", connected.host.instance),
+            edge_number = connected.host.edge_number,
+            "link up"
+        );
+        if !connected.resumed {
+            self.upstream.epoch += 1;
+            self.upstream.announcement = Announcement::Stating;
+            let epoch = self.upstream.epoch;
+            self.upstream.send(now, &Message::InterestBegin { epoch });
+            self.queue_all_interest();
+        }
+        self.announce(now);
+    }
+
+    /// Goes on with the statement of the whole interest, as far as the link takes it.
+    fn announce(&mut self, now: Now) {
+        self.state_remaining_interest(now);
+        if self.upstream.announcement == Announcement::Stating
+            && !self.has_unstated_interest()
+            && self.upstream.gate() == Gate::Open
+        {
+            let token = self.interest.take_token();
+            let epoch = self.upstream.epoch;
+            self.upstream.announcement = Announcement::Stated { token };
+            self.upstream
+                .send(now, &Message::InterestEnd { epoch, token });
+        }
+    }
+
+    fn handle_message(&mut self, now: Now, message: Message<'_>) {
+        match message {
+            Message::PublicationResult {
+                id,
+                deliveries,
+                refused,
+            } => {
+                if !self.handle_result(now, id, deliveries, refused) {
+                    warn!(id, "the host answered a publication that is not the oldest");
+                }
+            }
+            Message::Delivery(delivery) => {
+                self.statistics.publications_received += 1;
+                let publication = Publication {
+                    kind: delivery.kind,
+                    channel: delivery.channel,
+                    payload: delivery.payload,
+                };
+                self.deliver(now, publication);
+            }
+            Message::ClientReply(reply) => {
+                self.handle_reply(now, unpack(reply.client), reply.bytes, reply.close);
+            }
+            Message::InterestConfirmed { token } => {
+                if matches!(self.upstream.announcement, Announcement::Stated { token: end } if token >= end)
+                {
+                    self.upstream.announcement = Announcement::Confirmed;
+                }
+                self.handle_interest_confirmed(now, token);
+            }
+            Message::ClientClosed { client, reason } => self.close(now, unpack(client), reason),
+            Message::RightsBegin => self.handle_rights_begin(),
+            Message::Rights { user, rules } => {
+                if let Err(error) = self.handle_rights(now, user, rules) {
+                    warn!(%error, "the host's rules for a user are not understood: it has no rights");
+                }
+            }
+            Message::RightsEnd => self.handle_rights_end(now),
+            Message::RightsGone { user } => self.handle_user_gone(now, user),
+            Message::Interest(_)
+            | Message::InterestBegin { .. }
+            | Message::InterestEnd { .. }
+            | Message::Publication(_)
+            | Message::ClientOpen(_)
+            | Message::ClientCommand(_)
+            | Message::ClientClose { .. }
+            | Message::Statistics(_) => {
+                // The session refuses what only an edge sends.
+            }
+        }
+    }
+
+    pub(crate) fn handle_upstream_closed(&mut self, now: Now, why: Closed) {
+        if self.upstream.down_since.is_none() || self.upstream.connection.is_some() {
+            warn!(?why, "link down");
+        }
+        self.disconnect(now);
+    }
+
+    fn disconnect(&mut self, now: Now) {
+        let upstream = &mut self.upstream;
+        upstream.connection = None;
+        upstream.parting = false;
+        upstream.session.handle_disconnected(now);
+        upstream.down_since.get_or_insert(now.monotonic);
+        if !upstream.goodbye_said {
+            upstream.dial_at = Some(now.monotonic + upstream.backoff.next_delay());
+        }
+        self.restart_ended_session(now);
+    }
+
+    /// What time and the turn before have left to do.
+    pub(crate) fn drive_upstream(&mut self, now: Now) {
+        self.upstream.flush_asked = false;
+        if self.upstream.parting {
+            self.disconnect(now);
+        }
+        if let Err(error) = self.upstream.session.handle_time(now) {
+            self.handle_link_error(&error);
+            self.restart_ended_session(now);
+        }
+        if self
+            .upstream
+            .dial_at
+            .is_some_and(|at| at <= now.monotonic)
+        {
+            self.upstream.dial_at = None;
+            self.upstream.actions.push_back(Action::Dial);
+        }
+        if self.upstream.is_given_up(now, &self.config) {
+            self.upstream.gave_up = true;
+            self.give_up_waiting_for_host(now);
+        }
+        self.announce(now);
+    }
+
+    /// Begins another session when the one before is over.
+    fn restart_ended_session(&mut self, now: Now) {
+        let session = &self.upstream.session;
+        if session.has_connection() || !(session.loss().is_some() || session.is_closed()) {
+            return;
+        }
+        if let Some(loss) = session.loss() {
+            warn!(%loss, "the link's session is lost");
+        }
+        let had_session = self.upstream.has_session();
+        self.upstream.announcement = Announcement::Due;
+        let id = draw(&mut self.upstream.random);
+        self.upstream.session.restart(id);
+        self.interest.forget_unstated();
+        self.lose_publications(now);
+        self.lose_commands(now);
+        if had_session {
+            self.statistics.gaps += 1;
+            self.deal_with_gap(now);
+        }
+    }
+
+    /// Nobody answers what was passed through, and a transaction that was open there is gone.
+    fn lose_commands(&mut self, now: Now) {
+        for id in self.clients.ids(|client| client.open_upstream) {
+            let Some(client) = self.clients.get_mut(id) else {
+                continue;
+            };
+            client.open_upstream = false;
+            client.abandoned_replies = 0;
+            if client.transaction_open {
+                self.close(now, id, "its transaction was lost with the link's session");
+                continue;
+            }
+            self.answer_commands(
+                now,
+                id,
+                "UPSTREAM the link's session was lost before the host answered; the outcome is \
+                 unknown",
+            );
+        }
+    }
+
+    fn deal_with_gap(&mut self, now: Now) {
+        if self.config.on_gap == OnGap::Keep {
+            return;
+        }
+        let table = &self.table;
+        let subscribed = self.clients.ids(|client| {
+            let who = goblin_protocol::table::SubscriberId(client.session.connection.index);
+            [Kind::Channel, Kind::Pattern, Kind::Shard]
+                .into_iter()
+                .any(|kind| table.count(who, kind) > 0)
+        });
+        for id in subscribed {
+            self.close(now, id, "publications may have been missed");
+        }
+    }
+
+    /// The link has been down for as long as a command may wait: commands that were passed through,
+    /// and subscriptions that wait to be confirmed, are answered now. Publications wait for the
+    /// session.
+    fn give_up_waiting_for_host(&mut self, now: Now) {
+        for id in self
+            .clients
+            .ids(|client| !client.session.replies.is_empty())
+        {
+            let abandoned = self.answer_commands(
+                now,
+                id,
+                "UPSTREAM the host cannot be reached; the outcome is unknown",
+            );
+            if let Some(client) = self.clients.get_mut(id) {
+                client.abandoned_replies += abandoned;
+            }
+        }
+    }
+
+    /// Answers everything at the front of a client's queue that only the host can answer, except
+    /// publications. Returns how many replies the host still owes.
+    fn answer_commands(&mut self, now: Now, id: ConnectionId, error: &str) -> usize {
+        let mut answered = 0;
+        while let Some(client) = self.clients.get_mut(id) {
+            match client.session.replies.front() {
+                Some(Awaited::Command) => {
+                    client.exchange = None;
+                    client.fulfil(Awaited::Command, |reply| reply.error(error));
+                    answered += 1;
+                }
+                Some(Awaited::Subscription { .. }) if self.upstream.down_since.is_some() => {
+                    self.give_up_subscription(now, id);
+                }
+                _ => break,
+            }
+        }
+        self.settle(now, id);
+        answered
+    }
+
+    /// The host need not hold the other end of a client's pass-through any more.
+    pub(crate) fn close_upstream(&mut self, now: Now, id: ConnectionId) {
+        let Some(client) = self.clients.get_mut(id) else {
+            return;
+        };
+        if std::mem::take(&mut client.open_upstream) {
+            let client = crate::publications::pack(id);
+            self.upstream.send(now, &Message::ClientClose { client });
+        }
+    }
+}

@@ -1,0 +1,794 @@
+//! The edges: their connections, their sessions, their interest, and the clients behind them.
+//!
+//! A connection on the edges' listener is a handshake until the edge has proved itself; then it
+//! carries a session, which outlives it. An edge is named by its place in the table; its number on the
+//! link is that plus one, because 0 is the host.
+//!
+//! Invariant: a place is `Edge(i)` exactly for the connection of edge `i`.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::IoSlice;
+use std::sync::Arc;
+
+use goblin_protocol::link::handshake::{Authenticated, HostHandshake, Nonce};
+use goblin_protocol::link::message::{
+    self, ClientOpen, ClientReply, DeliveryBy, Encode, Interest, Message,
+};
+use goblin_protocol::link::session::{self, Event, HostIdentity, Session};
+use goblin_protocol::link::{LinkError, SendError};
+use goblin_protocol::resp::{OwnedRequest, Version, Writer};
+use goblin_protocol::service::{Action, ConnectionId, OUTPUT_SLICES_MAX};
+use goblin_protocol::session::{Flow, Info, Publication};
+use goblin_protocol::table::SubscriberId;
+use goblin_protocol::time::{Now, Time};
+use tracing::{info, warn};
+
+use crate::client::{Caller, Conversation, RemoteClient};
+use crate::config::Config;
+use crate::host::{Host, Randomness};
+use crate::publications::Origin;
+use crate::users::User;
+
+/// Most connections that may be in the middle of a handshake; more are closed at once.
+const HANDSHAKES_MAX: usize = 256;
+/// Most edges; more are turned away.
+const EDGES_MAX: usize = 1_024;
+
+/// What a connection on the edges' listener is.
+enum Place {
+    Handshake(Box<Handshake>),
+    Edge(usize),
+}
+
+struct Handshake {
+    state: HostHandshake,
+    address: Box<str>,
+    /// The connection is to be closed once the driver has flushed it.
+    parting: bool,
+}
+
+pub(crate) struct Edge {
+    session: Session,
+    connection: Option<ConnectionId>,
+    address: Box<str>,
+    clients: HashMap<u64, RemoteClient>,
+    /// What the edge said last about itself.
+    figures: Vec<(String, u64)>,
+    parting: bool,
+    flush_pending: bool,
+}
+
+pub(crate) struct Edges {
+    config: session::Config,
+    random: Randomness,
+    instance: u64,
+    /// By the connection's index.
+    places: Vec<Option<(ConnectionId, Place)>>,
+    handshakes: usize,
+    edges: Vec<Option<Edge>>,
+    by_session: HashMap<u64, usize>,
+    actions: VecDeque<Action>,
+    unflushed: VecDeque<usize>,
+    /// Connections whose closing has been asked for; they are forgotten in the next turn.
+    parting: Vec<ConnectionId>,
+    /// The command of an edge's client, put together from the link's words.
+    request: OwnedRequest,
+    sessions_begun: u64,
+    sessions_lost: u64,
+}
+
+impl Edges {
+    pub(crate) fn new(config: &Config, mut random: Randomness) -> Self {
+        let mut instance = [0; 8];
+        random(&mut instance);
+        Self {
+            config: config.link.clone(),
+            random,
+            instance: u64::from_le_bytes(instance),
+            places: Vec::new(),
+            handshakes: 0,
+            edges: Vec::new(),
+            by_session: HashMap::new(),
+            actions: VecDeque::new(),
+            unflushed: VecDeque::new(),
+            parting: Vec::new(),
+            request: OwnedRequest::default(),
+            sessions_begun: 0,
+            sessions_lost: 0,
+        }
+    }
+
+    /// The number of an edge on the link.
+    pub(crate) fn number(&self, edge: usize) -> u32 {
+        u32::try_from(edge + 1).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn connected(&self) -> usize {
+        self.iter()
+            .filter(|edge| edge.session.is_connected())
+            .count()
+    }
+
+    pub(crate) fn client_count(&self) -> usize {
+        self.iter().map(|edge| edge.clients.len()).sum()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Edge> {
+        self.edges.iter().flatten()
+    }
+
+    fn edge_mut(&mut self, edge: usize) -> Option<&mut Edge> {
+        self.edges.get_mut(edge)?.as_mut()
+    }
+
+    pub(crate) fn client(&self, edge: usize, client: u64) -> Option<&RemoteClient> {
+        self.edges.get(edge)?.as_ref()?.clients.get(&client)
+    }
+
+    pub(crate) fn client_mut(&mut self, edge: usize, client: u64) -> Option<&mut RemoteClient> {
+        self.edge_mut(edge)?.clients.get_mut(&client)
+    }
+
+    fn place(&self, id: ConnectionId) -> Option<&Place> {
+        match self.places.get(id.index as usize)? {
+            Some((owner, place)) if *owner == id => Some(place),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn has_connection(&self, id: ConnectionId) -> bool {
+        self.place(id).is_some()
+    }
+
+    fn edge_of(&self, id: ConnectionId) -> Option<usize> {
+        match self.place(id)? {
+            Place::Edge(edge) => Some(*edge),
+            Place::Handshake(_) => None,
+        }
+    }
+
+    fn handshake_mut(&mut self, id: ConnectionId) -> Option<&mut Handshake> {
+        match self.places.get_mut(id.index as usize)? {
+            Some((owner, Place::Handshake(handshake))) if *owner == id => Some(handshake),
+            _ => None,
+        }
+    }
+
+    fn set_place(&mut self, id: ConnectionId, place: Option<Place>) {
+        let index = id.index as usize;
+        if self.places.len() <= index {
+            self.places.resize_with(index + 1, || None);
+        }
+        let is_handshake = |place: &Place| matches!(place, Place::Handshake(_));
+        if let Some((_, before)) = &self.places[index] {
+            self.handshakes -= usize::from(is_handshake(before));
+        }
+        self.handshakes += usize::from(place.as_ref().is_some_and(is_handshake));
+        self.places[index] = place.map(|place| (id, place));
+    }
+
+    /// Somebody connected to the edges' listener.
+    pub(crate) fn accept(&mut self, now: Now, id: ConnectionId, address: &str) {
+        if self.handshakes >= HANDSHAKES_MAX {
+            self.actions.push_back(Action::Close(id));
+            return;
+        }
+        let mut nonce = [0; 32];
+        (self.random)(&mut nonce);
+        let handshake = Handshake {
+            state: HostHandshake::new(&self.config, now, Nonce(nonce)),
+            address: address.into(),
+            parting: false,
+        };
+        self.set_place(id, Some(Place::Handshake(Box::new(handshake))));
+    }
+
+    /// Sends a message to an edge, now or when it is back.
+    pub(crate) fn send(&mut self, now: Now, edge: usize, message: &impl Encode) {
+        let Some(state) = self.edge_mut(edge) else {
+            return;
+        };
+        match state.session.send(now, message) {
+            Ok(()) | Err(SendError::Closing) => self.mark_unflushed(edge),
+            Err(error) => {
+                warn!(edge = state.session.name(), %error, "an edge does not keep up");
+                self.part(edge);
+            }
+        }
+    }
+
+    fn mark_unflushed(&mut self, edge: usize) {
+        if let Some(state) = self.edge_mut(edge)
+            && !state.flush_pending
+            && state.session.has_output()
+        {
+            state.flush_pending = true;
+            self.unflushed.push_back(edge);
+        }
+    }
+
+    /// Closes an edge's connection once the edge has been told why, as far as the transport takes it.
+    fn part(&mut self, edge: usize) {
+        let Some(state) = self.edge_mut(edge) else {
+            return;
+        };
+        if let Some(id) = state.connection
+            && !state.parting
+        {
+            state.parting = true;
+            self.flush_and_close(id);
+        }
+    }
+
+    fn flush_and_close(&mut self, id: ConnectionId) {
+        self.actions.push_back(Action::Flush(id));
+        self.actions.push_back(Action::Close(id));
+        self.parting.push(id);
+    }
+
+    pub(crate) fn handle_written(&mut self, now: Now, id: ConnectionId, bytes: usize) {
+        match self.edge_of(id) {
+            Some(edge) => {
+                if let Some(state) = self.edge_mut(edge) {
+                    state.session.handle_written(now, bytes);
+                }
+            }
+            None => {
+                if let Some(handshake) = self.handshake_mut(id) {
+                    handshake.state.handle_written(bytes);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn output<'a>(
+        &'a self,
+        id: ConnectionId,
+        slices: &mut [IoSlice<'a>; OUTPUT_SLICES_MAX],
+    ) -> usize {
+        match self.place(id) {
+            Some(Place::Handshake(handshake)) => handshake.state.fill_slices(slices),
+            Some(Place::Edge(edge)) => match self.edges.get(*edge) {
+                Some(Some(state)) => state.session.fill_slices(slices),
+                _ => 0,
+            },
+            None => 0,
+        }
+    }
+
+    pub(crate) fn poll_action(&mut self) -> Option<Action> {
+        if let Some(action) = self.actions.pop_front() {
+            return Some(action);
+        }
+        while let Some(edge) = self.unflushed.pop_front() {
+            if let Some(state) = self.edge_mut(edge) {
+                state.flush_pending = false;
+                if let Some(id) = state.connection
+                    && !state.parting
+                {
+                    return Some(Action::Flush(id));
+                }
+            }
+        }
+        None
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        if !self.parting.is_empty() {
+            return Some(Time::ZERO);
+        }
+        let sessions = self.iter().filter_map(|edge| edge.session.next_deadline());
+        let handshakes = self
+            .places
+            .iter()
+            .filter(|_| self.handshakes > 0)
+            .filter_map(|place| match place {
+                Some((_, Place::Handshake(handshake))) => handshake.state.next_deadline(),
+                _ => None,
+            });
+        sessions.chain(handshakes).min()
+    }
+
+    pub(crate) fn say_goodbye(&mut self, now: Now) {
+        for edge in 0..self.edges.len() {
+            if let Some(state) = self.edge_mut(edge)
+                && state.session.is_connected()
+            {
+                state.session.say_goodbye(now);
+                self.mark_unflushed(edge);
+            }
+        }
+    }
+
+    /// Whether every goodbye has arrived, or there is nobody to say it to.
+    pub(crate) fn are_finished(&self) -> bool {
+        self.iter()
+            .all(|edge| !edge.session.is_connected() || edge.session.is_drained())
+    }
+
+    /// Tells all edges what a user may do from now on.
+    pub(crate) fn tell_user(&mut self, now: Now, user: &User) {
+        let mut rules = Vec::new();
+        user.account.write(&mut rules);
+        let message = Message::Rights {
+            user: &user.name,
+            rules: &rules,
+        };
+        self.send_to_all(now, &message);
+    }
+
+    /// Tells all edges that a user is gone.
+    pub(crate) fn tell_user_gone(&mut self, now: Now, user: &[u8]) {
+        self.send_to_all(now, &Message::RightsGone { user });
+        for edge in self.edges.iter_mut().flatten() {
+            edge.clients
+                .retain(|_, client| *client.conversation.user.name != *user);
+        }
+    }
+
+    fn send_to_all(&mut self, now: Now, message: &Message<'_>) {
+        for edge in 0..self.edges.len() {
+            self.send(now, edge, message);
+        }
+    }
+
+    /// The clients of a changed user have its new rights.
+    pub(crate) fn replace_user(&mut self, user: &Arc<User>) {
+        for edge in self.edges.iter_mut().flatten() {
+            for client in edge.clients.values_mut() {
+                if client.conversation.user.name == user.name {
+                    client.conversation.user = Arc::clone(user);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn write_info(&self, info: &mut Info) {
+        info.section("Link")
+            .field("link_instance", format_args!("{:016x}", self.instance))
+            .field("edges", self.iter().count())
+            .field("edges_connected", self.connected())
+            .field("link_handshakes", self.handshakes)
+            .field("link_sessions_begun", self.sessions_begun)
+            .field("link_sessions_lost", self.sessions_lost);
+        for (number, edge) in self.edges.iter().enumerate() {
+            let Some(edge) = edge else {
+                continue;
+            };
+            let counters = edge.session.counters();
+            let figures: String = edge
+                .figures
+                .iter()
+                .map(|(name, value)| format!(",{name}={value}"))
+                .collect();
+            info.field(
+                &format!("edge{}", number + 1),
+                format_args!(
+                    "name={},addr={},up={},remote_clients={},in_order={},kept_aside={},\
+                     duplicate={},overflow={},gap={},pending_frames={},pending_bytes={},\
+                     reconnects={},resumes={}{figures}",
+                    edge.session.name(),
+                    edge.address,
+                    u8::from(edge.session.is_connected()),
+                    edge.clients.len(),
+                    counters.in_order,
+                    counters.kept_aside,
+                    counters.duplicate,
+                    counters.overflow,
+                    counters.gap,
+                    counters.pending_frames,
+                    counters.pending_bytes,
+                    counters.reconnects,
+                    counters.resumes,
+                ),
+            );
+        }
+    }
+}
+
+impl Host {
+    pub(crate) fn receive_from_edge(&mut self, now: Now, id: ConnectionId, bytes: &[u8]) {
+        let Some(edge) = self.edges.edge_of(id) else {
+            return self.receive_handshake(now, id, bytes);
+        };
+        let Some(state) = self.edges.edge_mut(edge) else {
+            return;
+        };
+        let mut input = state.session.open(bytes);
+        while let Some(state) = self.edges.edge_mut(edge) {
+            match input.next(&mut state.session, now) {
+                Ok(Some(Event::Message(message))) => self.handle_message(now, edge, message),
+                Ok(Some(Event::Goodbye)) => {
+                    info!(edge = state.session.name(), "the edge said goodbye");
+                    self.edges.part(edge);
+                    break;
+                }
+                Ok(Some(Event::Connected(_))) => {}
+                Ok(None) => break,
+                Err(error) => {
+                    warn!(edge = state.session.name(), %error, "link broken");
+                    self.edges.part(edge);
+                    break;
+                }
+            }
+        }
+        self.edges.mark_unflushed(edge);
+        self.apply_user_changes(now);
+    }
+
+    fn receive_handshake(&mut self, now: Now, id: ConnectionId, bytes: &[u8]) {
+        let Some(handshake) = self.edges.handshake_mut(id) else {
+            return;
+        };
+        if handshake.parting {
+            return;
+        }
+        match handshake.state.handle_received(bytes) {
+            Ok(None) => self.edges.actions.push_back(Action::Flush(id)),
+            Ok(Some(edge)) => self.admit(now, id, &edge),
+            Err(error) => self.end_handshake(id, &error),
+        }
+    }
+
+    fn end_handshake(&mut self, id: ConnectionId, error: &LinkError) {
+        if let Some(handshake) = self.edges.handshake_mut(id) {
+            warn!(address = %handshake.address, %error, "an edge was refused");
+            handshake.parting = true;
+            self.edges.flush_and_close(id);
+        }
+    }
+
+    /// An edge has proved itself: its session goes on, begins, or is lost.
+    fn admit(&mut self, now: Now, id: ConnectionId, authenticated: &Authenticated) {
+        if let Some(previous) = authenticated.previous
+            && let Some(edge) = self.edges.by_session.get(&previous).copied()
+        {
+            self.lose_edge(now, edge, "the edge gave its session up");
+        }
+        match self
+            .edges
+            .by_session
+            .get(&authenticated.session)
+            .copied()
+        {
+            Some(edge) => self.resume_edge(now, id, edge, authenticated),
+            None if authenticated.fresh => self.begin_edge(now, id, authenticated),
+            None => self.refuse_lost(id, 0, authenticated),
+        }
+    }
+
+    fn resume_edge(
+        &mut self,
+        now: Now,
+        id: ConnectionId,
+        edge: usize,
+        authenticated: &Authenticated,
+    ) {
+        let identity = self.identity(edge);
+        let Some(state) = self.edges.edge_mut(edge) else {
+            return;
+        };
+        let before = state.connection.take();
+        state.parting = false;
+        match state.session.accept_resumed(now, authenticated, identity) {
+            Ok(()) => {
+                state.connection = Some(id);
+                info!(edge = state.session.name(), "link resumed");
+                self.edges.set_place(id, Some(Place::Edge(edge)));
+                self.edges.mark_unflushed(edge);
+            }
+            Err(loss) => {
+                self.lose_edge(now, edge, &loss.to_string());
+                self.refuse_lost(id, edge, authenticated);
+            }
+        }
+        if let Some(before) = before {
+            self.edges.set_place(before, None);
+            self.edges.actions.push_back(Action::Close(before));
+        }
+    }
+
+    fn refuse_lost(&mut self, id: ConnectionId, edge: usize, authenticated: &Authenticated) {
+        let identity = self.identity(edge);
+        if let Some(handshake) = self.edges.handshake_mut(id) {
+            info!(edge = %authenticated.name, "an edge's session is not known here: it begins anew");
+            handshake.state.refuse_lost(authenticated, identity);
+            handshake.parting = true;
+            self.edges.flush_and_close(id);
+        }
+    }
+
+    fn identity(&self, edge: usize) -> HostIdentity {
+        HostIdentity {
+            instance: self.edges.instance,
+            edge_number: self.edges.number(edge),
+        }
+    }
+
+    fn begin_edge(&mut self, now: Now, id: ConnectionId, authenticated: &Authenticated) {
+        let free = self.edges.edges.iter().position(Option::is_none);
+        let edge = free.unwrap_or(self.edges.edges.len());
+        if edge >= EDGES_MAX {
+            warn!(edge = %authenticated.name, "too many edges");
+            return self.refuse_lost(id, 0, authenticated);
+        }
+        if free.is_none() {
+            self.edges.edges.push(None);
+        }
+        let address = self
+            .edges
+            .handshake_mut(id)
+            .map(|handshake| std::mem::take(&mut handshake.address))
+            .unwrap_or_default();
+        info!(edge = %authenticated.name, %address, "link up");
+        let session = Session::accept_fresh(
+            self.edges.config.clone(),
+            now,
+            authenticated,
+            self.identity(edge),
+        );
+        self.edges.by_session.insert(authenticated.session, edge);
+        self.edges.sessions_begun += 1;
+        self.edges.edges[edge] = Some(Edge {
+            session,
+            connection: Some(id),
+            address,
+            clients: HashMap::new(),
+            figures: Vec::new(),
+            parting: false,
+            flush_pending: false,
+        });
+        self.edges.set_place(id, Some(Place::Edge(edge)));
+        self.tell_all_users(now, edge);
+        self.edges.mark_unflushed(edge);
+    }
+
+    fn tell_all_users(&mut self, now: Now, edge: usize) {
+        self.edges.send(now, edge, &Message::RightsBegin);
+        for (user, rules) in self.users.snapshot() {
+            let message = Message::Rights {
+                user,
+                rules: &rules,
+            };
+            self.edges.send(now, edge, &message);
+        }
+        self.edges.send(now, edge, &Message::RightsEnd);
+    }
+
+    /// The session is over: the edge's interest and the clients behind it are gone.
+    fn lose_edge(&mut self, now: Now, edge: usize, why: &str) {
+        let Some(state) = self.edges.edges.get_mut(edge).and_then(Option::take) else {
+            return;
+        };
+        info!(edge = state.session.name(), why, "session over");
+        self.edges.by_session.remove(&state.session.id());
+        self.edges.sessions_lost += 1;
+        if let Some(id) = state.connection {
+            self.edges.set_place(id, None);
+            self.edges.actions.push_back(Action::Close(id));
+        }
+        let who = SubscriberId(u32::try_from(edge).unwrap_or(u32::MAX));
+        self.interest.remove(who, |_, _, _| {});
+        for client in state.clients.into_keys() {
+            self.forget_remote(now, Caller::Remote { edge, client });
+        }
+    }
+
+    /// What ends with a client behind an edge, besides the client.
+    fn forget_remote(&mut self, _now: Now, caller: Caller) {
+        if let Caller::Remote { edge, client } = caller
+            && let Some(state) = self.edges.edge_mut(edge)
+        {
+            state.clients.remove(&client);
+        }
+    }
+
+    pub(crate) fn edge_disconnected(&mut self, now: Now, id: ConnectionId) {
+        let edge = self.edges.edge_of(id);
+        self.edges.set_place(id, None);
+        let Some(edge) = edge else {
+            return;
+        };
+        let Some(state) = self.edges.edge_mut(edge) else {
+            return;
+        };
+        state.connection = None;
+        state.parting = false;
+        state.session.handle_disconnected(now);
+        let name = state.session.name();
+        let over = match (state.session.loss(), state.session.is_closed()) {
+            (Some(loss), _) => Some(loss.to_string()),
+            (None, true) => Some("goodbye".to_owned()),
+            (None, false) => {
+                warn!(edge = name, "link down");
+                None
+            }
+        };
+        if let Some(why) = over {
+            self.lose_edge(now, edge, &why);
+        }
+    }
+
+    /// What time and the turn before have left to do.
+    pub(crate) fn drive_edges(&mut self, now: Now) {
+        for id in std::mem::take(&mut self.edges.parting) {
+            self.edge_disconnected(now, id);
+        }
+        for edge in 0..self.edges.edges.len() {
+            self.drive_edge(now, edge);
+        }
+        if self.edges.handshakes > 0 {
+            self.time_out_handshakes(now);
+        }
+    }
+
+    fn drive_edge(&mut self, now: Now, edge: usize) {
+        let Some(state) = self.edges.edge_mut(edge) else {
+            return;
+        };
+        if let Err(error) = state.session.handle_time(now) {
+            warn!(edge = state.session.name(), %error, "link broken");
+            if state.connection.is_some() {
+                self.edges.part(edge);
+            } else {
+                self.lose_edge(now, edge, &error.to_string());
+            }
+        }
+        self.edges.mark_unflushed(edge);
+    }
+
+    fn time_out_handshakes(&mut self, now: Now) {
+        let mut late = Vec::new();
+        for (id, place) in self.edges.places.iter_mut().flatten() {
+            if let Place::Handshake(handshake) = place
+                && !handshake.parting
+                && let Err(error) = handshake.state.handle_time(now)
+            {
+                late.push((*id, error));
+            }
+        }
+        for (id, error) in late {
+            self.end_handshake(id, &error);
+        }
+    }
+
+    fn handle_message(&mut self, now: Now, edge: usize, message: Message<'_>) {
+        match message {
+            Message::Publication(publication) => {
+                self.handle_publication(now, edge, publication);
+            }
+            Message::ClientCommand(command) => {
+                let mut request = std::mem::take(&mut self.edges.request);
+                request.clear();
+                for word in command.arguments.iter() {
+                    request.push(word);
+                }
+                self.execute_remote(now, edge, command.client, command.version, &request);
+                self.edges.request = request;
+            }
+            Message::Interest(interest) => self.handle_interest(now, edge, interest),
+            Message::InterestBegin { .. } => {
+                let who = SubscriberId(u32::try_from(edge).unwrap_or(u32::MAX));
+                self.interest.remove(who, |_, _, _| {});
+            }
+            Message::InterestEnd { token, .. } => {
+                self.edges
+                    .send(now, edge, &Message::InterestConfirmed { token });
+            }
+            Message::ClientOpen(client) => self.open_remote(edge, client),
+            Message::ClientClose { client } => {
+                self.forget_remote(now, Caller::Remote { edge, client });
+            }
+            Message::Statistics(statistics) => {
+                if let Some(state) = self.edges.edge_mut(edge) {
+                    state.figures = statistics
+                        .iter()
+                        .map(|(name, value)| (name.to_owned(), value))
+                        .collect();
+                }
+            }
+            Message::InterestConfirmed { .. }
+            | Message::PublicationResult { .. }
+            | Message::Delivery(_)
+            | Message::ClientReply(_)
+            | Message::ClientClosed { .. }
+            | Message::Rights { .. }
+            | Message::RightsBegin
+            | Message::RightsEnd
+            | Message::RightsGone { .. } => {
+                // The session refuses what only a host sends.
+            }
+        }
+    }
+
+    fn handle_publication(
+        &mut self,
+        now: Now,
+        edge: usize,
+        publication: message::Publication<'_>,
+    ) {
+        let origin = match publication.delivery {
+            DeliveryBy::Edge => Origin::Edge(edge),
+            DeliveryBy::Host => Origin::EdgeHostOrdered(edge),
+        };
+        let elsewhere = self.deliver(
+            now,
+            origin,
+            Publication {
+                kind: publication.kind,
+                channel: publication.channel,
+                payload: publication.payload,
+            },
+        );
+        let result = Message::PublicationResult {
+            id: publication.id,
+            deliveries: elsewhere + u64::from(publication.delivered_here),
+            refused: "",
+        };
+        self.edges.send(now, edge, &result);
+    }
+
+    fn handle_interest(&mut self, now: Now, edge: usize, interest: Interest<'_>) {
+        let who = SubscriberId(u32::try_from(edge).unwrap_or(u32::MAX));
+        if interest.count == 0 {
+            self.interest.unsubscribe(who, interest.kind, interest.name);
+        } else {
+            self.interest
+                .subscribe(who, interest.kind, interest.name, interest.count);
+        }
+        if interest.token > 0 {
+            let token = interest.token;
+            self.edges
+                .send(now, edge, &Message::InterestConfirmed { token });
+        }
+    }
+
+    fn open_remote(&mut self, edge: usize, client: ClientOpen<'_>) {
+        let user = self.users.get(client.user).map(Arc::clone);
+        let conversation = match user {
+            Some(user) => Conversation {
+                authenticated: true,
+                ..Conversation::new(user)
+            },
+            None => Conversation::new(self.users.default_user()),
+        };
+        if let Some(state) = self.edges.edge_mut(edge) {
+            state.clients.insert(
+                client.client,
+                RemoteClient {
+                    conversation,
+                    address: client.address.into(),
+                    name: client.name.into(),
+                },
+            );
+        }
+    }
+
+    fn execute_remote(
+        &mut self,
+        now: Now,
+        edge: usize,
+        client: u64,
+        version: Version,
+        request: &OwnedRequest,
+    ) {
+        let mut reply = std::mem::take(&mut self.reply);
+        let mut writer = Writer::new(&mut reply, version);
+        let caller = Caller::Remote { edge, client };
+        let flow = if self.edges.client(edge, client).is_some() && !request.arguments().is_empty() {
+            self.dispatch(now, caller, request.arguments(), &mut writer)
+        } else {
+            writer.error("UPSTREAM the host does not know this client any more");
+            Flow::Next
+        };
+        let message = Message::ClientReply(ClientReply {
+            client,
+            last: true,
+            close: flow == Flow::Close,
+            bytes: &reply,
+        });
+        self.edges.send(now, edge, &message);
+        self.give_back(reply);
+    }
+}
