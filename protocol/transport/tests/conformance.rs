@@ -43,7 +43,7 @@ impl Kernel {
 
     fn small(listen: Address) -> Self {
         Self {
-            send_buffer_bytes: Some(8 * 1024),
+            send_buffer_bytes: Some(128 * 1024),
             ..Self::new(listen)
         }
     }

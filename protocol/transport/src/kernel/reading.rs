@@ -8,7 +8,7 @@ use rustix::net::{RecvFlags, recv};
 
 use super::connection::State;
 use super::poller::{Report, Token};
-use super::{CHECK_EVERY, EVENTS_MAX, KernelTransport, READS_MAX, hot};
+use super::{CHECK_EVERY, CHECK_EVERY_IDLE, EVENTS_MAX, KernelTransport, READS_MAX, hot};
 use crate::transport::Events;
 
 impl KernelTransport {
@@ -17,7 +17,14 @@ impl KernelTransport {
         if self.collected {
             return;
         }
-        if self.now < self.check_at && !self.hot.is_crowded() {
+        let every = if self.hot.is_crowded() {
+            Duration::ZERO
+        } else if self.hot.member(0).is_some() {
+            CHECK_EVERY
+        } else {
+            CHECK_EVERY_IDLE
+        };
+        if self.checked_at.is_some_and(|at| self.now.since(at) < every) {
             return;
         }
         self.counters.readiness_checks += 1;
@@ -32,11 +39,8 @@ impl KernelTransport {
         }
         self.collected = false;
         let reports = self.poller.reports();
-        self.check_at = if reports < EVENTS_MAX {
-            self.now + CHECK_EVERY
-        } else {
-            self.now
-        };
+        // A full buffer means that there may be more.
+        self.checked_at = (reports < EVENTS_MAX).then_some(self.now);
         let mut told = false;
         for position in 0..reports {
             if let Some(report) = self.poller.report(position) {
@@ -55,7 +59,7 @@ impl KernelTransport {
             Token::Listener(position) => {
                 self.accept(ListenerId(position), events);
                 // More may wait behind it.
-                self.check_at = self.now;
+                self.checked_at = None;
                 true
             }
             Token::Connection(id) => self.note_readiness(id, report, events),
