@@ -15,17 +15,17 @@
 //! * Listeners are registered **level-triggered** and `accept` is called once per report. A queue
 //!   of connections is thus taken one check at a time, interleaved with traffic, and no accept ever
 //!   finds an empty queue (unless the peer gave up in between).
-//! * While few connections are active ([`hot`]), a pass only reads from those, and readiness of
-//!   all others is checked at a bounded rate, [`CHECK_EVERY`], or [`CHECK_EVERY_IDLE`] while none
+//! * While few connections are active (`hot`), a pass only reads from those, and readiness of
+//!   all others is checked at a bounded rate, `CHECK_EVERY`, or `CHECK_EVERY_IDLE` while none
 //!   is. While more are, one check per pass is the cheaper question.
 //!
 //! # Descriptors exhausted
 //!
-//! See [`listener`]: one spare descriptor is kept to accept and close with.
+//! See `listener`: one spare descriptor is kept to accept and close with.
 //!
 //! # Limits of one poll
 //!
-//! [`EVENTS_MAX`] reports of readiness, [`READS_MAX`] reads of [`RECEIVE_BYTES`] each, one accept
+//! `EVENTS_MAX` reports of readiness, `READS_MAX` reads of `RECEIVE_BYTES` each, one accept
 //! per listener.
 
 mod address;
