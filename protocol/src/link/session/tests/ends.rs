@@ -374,7 +374,7 @@ fn what_breaks_the_rules_is_named() {
     for (header, payload, error) in cases {
         let mut pair = pair();
         forge(&mut pair, header, payload);
-        assert_eq!(pair.edge_saw.errors, [error.clone()]);
+        assert_eq!(pair.edge_saw.errors, std::slice::from_ref(&error));
         assert!(pair.edge_saw.payloads.is_empty());
         pair.settle();
         let is_lost = matches!(error, LinkError::Lost(_));
