@@ -12,7 +12,7 @@ use goblin_protocol::session::{
     Awaited, ClientDescription, Clients, Environment, Flow, Session, run_requests,
 };
 use goblin_protocol::table::{HashSeed, Kind, SubscriberId, SubscriptionTable};
-use goblin_protocol::time::{Now, Time};
+use goblin_protocol::time::{Now, Occasionally, Time};
 use tracing::warn;
 
 use crate::client::{Client, Exchange, Stall};
@@ -80,7 +80,8 @@ pub struct Edge {
     spans: Spans,
     next_client: u64,
     next_housekeeping: Time,
-    wants_environment: bool,
+    slow_clients: Occasionally,
+    pub(crate) wants_environment: bool,
     draining: bool,
 }
 
@@ -108,6 +109,7 @@ impl Edge {
             spans: Spans::default(),
             next_client: first_client,
             next_housekeeping: now.monotonic + HOUSEKEEPING_INTERVAL,
+            slow_clients: Occasionally::default(),
             wants_environment: false,
             draining: false,
             config,
@@ -269,11 +271,14 @@ impl Edge {
                 continue;
             };
             self.statistics.slow_clients_closed += 1;
-            warn!(
-                address = %client.session.peer,
-                waiting_bytes = client.session.waiting_output(),
-                "closing a client that does not read: client-output-buffer-limit exceeded"
-            );
+            if let Some(held_back) = self.slow_clients.pass(now) {
+                warn!(
+                    address = %client.session.peer,
+                    waiting_bytes = client.session.waiting_output(),
+                    held_back,
+                    "closing a client that does not read: client-output-buffer-limit exceeded"
+                );
+            }
             self.close(now, id, "client-output-buffer-limit");
         }
     }
@@ -296,7 +301,7 @@ impl Edge {
             let Some(client) = self.clients.get_mut(id) else {
                 continue;
             };
-            if !matches!(client.stall, Some(Stall::Link { .. })) {
+            if client.stall != Some(Stall::Link { since }) {
                 continue;
             }
             client.gave_up = expired && !open;
@@ -519,6 +524,14 @@ impl Core for Edge {
                 client.session.closing = true;
             }
             self.settle(now, id);
+        }
+    }
+
+    fn status(&self) -> &'static str {
+        if self.upstream.is_connected() {
+            "link up"
+        } else {
+            "link down"
         }
     }
 

@@ -3,7 +3,7 @@
 //! Invariant: `in_flight` holds one entry for each publication that the host has not answered, in the
 //! order they were sent, and their identities are consecutive.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use goblin_protocol::glob;
@@ -42,8 +42,8 @@ impl Publications {
 }
 
 /// The reply to a publication that was delivered here and lost on its way.
-struct LostPublication {
-    delivered: u32,
+pub(crate) struct LostPublication {
+    pub(crate) delivered: u32,
 }
 
 impl fmt::Display for LostPublication {
@@ -193,17 +193,20 @@ impl Edge {
         true
     }
 
-    /// The session is lost: nobody will answer what is in flight.
-    pub(crate) fn lose_publications(&mut self, now: Now) {
-        while let Some(entry) = self.publications.in_flight.pop_front() {
-            self.publications.oldest += 1;
-            self.statistics.publications_lost += 1;
-            self.answer_publication(now, entry.publisher, |reply| {
-                reply.error(LostPublication {
-                    delivered: entry.delivered,
-                });
-            });
+    /// The session is lost: nobody will answer what is in flight. Yields the deliveries made here, by
+    /// publisher and in order.
+    pub(crate) fn take_in_flight(&mut self) -> BTreeMap<ConnectionId, VecDeque<u32>> {
+        let lost = std::mem::take(&mut self.publications.in_flight);
+        self.publications.oldest += lost.len() as u64;
+        self.statistics.publications_lost += lost.len() as u64;
+        let mut by_publisher: BTreeMap<ConnectionId, VecDeque<u32>> = BTreeMap::new();
+        for entry in lost {
+            by_publisher
+                .entry(entry.publisher)
+                .or_default()
+                .push_back(entry.delivered);
         }
+        by_publisher
     }
 
     fn answer_publication(

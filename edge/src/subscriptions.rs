@@ -22,18 +22,36 @@ use crate::config::OnUpstreamLoss;
 use crate::edge::Edge;
 use crate::upstream::Gate;
 
+/// Names that may wait to be stated, beyond those of an announcement.
+const UNSTATED_MAX: usize = 65_536;
+
 /// What the edge has told, and has yet to tell, the host.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Interest {
     /// Subscriptions that wait for a confirmation, by name.
     waiting: BTreeMap<(Kind, Box<[u8]>), u32>,
     /// Names whose count could not be stated yet.
     unstated: VecDeque<(Kind, Box<[u8]>)>,
+    /// More than this many are not remembered one by one.
+    unstated_max: usize,
     /// Who waits for which confirmation, in order.
     awaiting: VecDeque<(u64, ConnectionId)>,
     next_token: u64,
     /// Everything up to here is confirmed.
     confirmed: u64,
+}
+
+impl Default for Interest {
+    fn default() -> Self {
+        Self {
+            waiting: BTreeMap::new(),
+            unstated: VecDeque::new(),
+            unstated_max: UNSTATED_MAX,
+            awaiting: VecDeque::new(),
+            next_token: 0,
+            confirmed: 0,
+        }
+    }
 }
 
 impl Interest {
@@ -263,8 +281,7 @@ impl Edge {
             return;
         }
         if token == 0 && self.upstream.gate() != Gate::Open {
-            self.interest.unstated.push_back((kind, name.into()));
-            return;
+            return self.put_off(kind, name);
         }
         let count = self.interest_count(kind, name);
         self.upstream.send(
@@ -278,6 +295,17 @@ impl Edge {
         );
     }
 
+    /// Remembers a name whose count cannot be stated now. When there are too many of them, the whole
+    /// interest is stated anew instead.
+    fn put_off(&mut self, kind: Kind, name: &[u8]) {
+        if self.interest.unstated.len() >= self.interest.unstated_max {
+            self.interest.unstated.clear();
+            self.upstream.restate();
+        } else {
+            self.interest.unstated.push_back((kind, name.into()));
+        }
+    }
+
     /// Queues every name for the announcement at the start of a session.
     pub(crate) fn queue_all_interest(&mut self) {
         let Interest {
@@ -287,6 +315,7 @@ impl Edge {
             unstated.extend(self.table.names(kind).map(|(name, _)| (kind, name.into())));
         }
         unstated.extend(waiting.keys().cloned());
+        self.interest.unstated_max = self.interest.unstated.len() + UNSTATED_MAX;
     }
 
     pub(crate) fn has_unstated_interest(&self) -> bool {

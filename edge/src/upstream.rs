@@ -11,7 +11,7 @@ use goblin_protocol::link::handshake::Nonce;
 use goblin_protocol::link::message::{CommandOf, Encode, Message, StatisticsOf};
 use goblin_protocol::link::session::{Backoff, Connected, Event, Session};
 use goblin_protocol::link::{LinkError, SendError};
-use goblin_protocol::resp::{Arguments, Version};
+use goblin_protocol::resp::{Arguments, Version, Writer};
 use goblin_protocol::service::{Action, Closed, ConnectionId, OUTPUT_SLICES_MAX};
 use goblin_protocol::session::{Awaited, Info, Publication};
 use goblin_protocol::table::Kind;
@@ -20,7 +20,11 @@ use tracing::{info, warn};
 
 use crate::config::{Config, OnGap};
 use crate::edge::{Edge, Randomness, Statistics};
-use crate::publications::unpack;
+use crate::publications::{LostPublication, unpack};
+
+/// The reply to a command that may or may not have been executed.
+const OUTCOME_UNKNOWN: &str =
+    "UPSTREAM the host was lost before it answered; the outcome is unknown";
 
 /// Whether the link takes messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,8 @@ pub(crate) enum Gate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Announcement {
     /// There is no session yet.
+    NoSession,
+    /// To be begun when the link takes it.
     Due,
     /// Begun; names are still to be stated.
     Stating,
@@ -78,7 +84,7 @@ impl Upstream {
             parting: false,
             flush_asked: false,
             actions: VecDeque::new(),
-            announcement: Announcement::Due,
+            announcement: Announcement::NoSession,
             epoch: 0,
             down_since: Some(now.monotonic),
             gave_up: false,
@@ -107,7 +113,12 @@ impl Upstream {
 
     /// Whether the host has heard of interest that must be kept up to date.
     pub(crate) fn has_session(&self) -> bool {
-        self.announcement != Announcement::Due
+        self.announcement != Announcement::NoSession
+    }
+
+    /// The whole interest is to be stated anew.
+    pub(crate) fn restate(&mut self) {
+        self.announcement = Announcement::Due;
     }
 
     /// Whether the host knows all interest of this edge.
@@ -310,6 +321,7 @@ impl Edge {
         self.upstream.backoff.reset();
         self.upstream.down_since = None;
         self.upstream.gave_up = false;
+        self.wants_environment = true;
         info!(
             resumed = connected.resumed,
             host = format_args!("{:016x}", connected.host.instance),
@@ -317,17 +329,20 @@ impl Edge {
             "link up"
         );
         if !connected.resumed {
-            self.upstream.epoch += 1;
-            self.upstream.announcement = Announcement::Stating;
-            let epoch = self.upstream.epoch;
-            self.upstream.send(now, &Message::InterestBegin { epoch });
-            self.queue_all_interest();
+            self.upstream.announcement = Announcement::Due;
         }
         self.announce(now);
     }
 
     /// Goes on with the statement of the whole interest, as far as the link takes it.
     fn announce(&mut self, now: Now) {
+        if self.upstream.announcement == Announcement::Due && self.upstream.gate() == Gate::Open {
+            self.upstream.epoch += 1;
+            self.upstream.announcement = Announcement::Stating;
+            let epoch = self.upstream.epoch;
+            self.upstream.send(now, &Message::InterestBegin { epoch });
+            self.queue_all_interest();
+        }
         self.state_remaining_interest(now);
         if self.upstream.announcement == Announcement::Stating
             && !self.has_unstated_interest()
@@ -350,6 +365,8 @@ impl Edge {
             } => {
                 if !self.handle_result(now, id, deliveries, refused) {
                     warn!(id, "the host answered a publication that is not the oldest");
+                    self.upstream.session.abandon();
+                    self.upstream.part();
                 }
             }
             Message::Delivery(delivery) => {
@@ -447,36 +464,49 @@ impl Edge {
             warn!(%loss, "the link's session is lost");
         }
         let had_session = self.upstream.has_session();
-        self.upstream.announcement = Announcement::Due;
+        self.upstream.announcement = Announcement::NoSession;
         let id = draw(&mut self.upstream.random);
         self.upstream.session.restart(id);
         self.interest.forget_unstated();
-        self.lose_publications(now);
-        self.lose_commands(now);
+        self.lose_replies(now);
         if had_session {
             self.statistics.gaps += 1;
             self.deal_with_gap(now);
         }
     }
 
-    /// Nobody answers what was passed through, and a transaction that was open there is gone.
-    fn lose_commands(&mut self, now: Now) {
-        for id in self.clients.ids(|client| client.open_upstream) {
+    /// Nobody answers what is in flight any more, and a transaction that was open there is gone.
+    fn lose_replies(&mut self, now: Now) {
+        let mut publications = self.take_in_flight();
+        for id in self
+            .clients
+            .ids(|client| client.open_upstream || !client.session.replies.is_empty())
+        {
             let Some(client) = self.clients.get_mut(id) else {
                 continue;
             };
             client.open_upstream = false;
             client.abandoned_replies = 0;
+            client.exchange = None;
             if client.transaction_open {
                 self.close(now, id, "its transaction was lost with the link's session");
                 continue;
             }
-            self.answer_commands(
-                now,
-                id,
-                "UPSTREAM the link's session was lost before the host answered; the outcome is \
-                 unknown",
-            );
+            let session = &mut client.session;
+            let version = session.version;
+            let mut own = publications.remove(&id).unwrap_or_default();
+            session.replies.resolve(&mut session.outbox, |what, out| {
+                let mut reply = Writer::new(out, version);
+                match what {
+                    Awaited::Command => reply.error(OUTCOME_UNKNOWN),
+                    Awaited::Publication => reply.error(LostPublication {
+                        delivered: own.pop_front().unwrap_or_default(),
+                    }),
+                    Awaited::Subscription { .. } => return false,
+                }
+                true
+            });
+            self.settle(now, id);
         }
     }
 
@@ -504,36 +534,19 @@ impl Edge {
             .clients
             .ids(|client| !client.session.replies.is_empty())
         {
-            let abandoned = self.answer_commands(
-                now,
-                id,
-                "UPSTREAM the host cannot be reached; the outcome is unknown",
-            );
-            if let Some(client) = self.clients.get_mut(id) {
-                client.abandoned_replies += abandoned;
-            }
-        }
-    }
-
-    /// Answers everything at the front of a client's queue that only the host can answer, except
-    /// publications. Returns how many replies the host still owes.
-    fn answer_commands(&mut self, now: Now, id: ConnectionId, error: &str) -> usize {
-        let mut answered = 0;
-        while let Some(client) = self.clients.get_mut(id) {
-            match client.session.replies.front() {
-                Some(Awaited::Command) => {
-                    client.exchange = None;
-                    client.fulfil(Awaited::Command, |reply| reply.error(error));
-                    answered += 1;
+            while let Some(client) = self.clients.get_mut(id) {
+                match client.session.replies.front() {
+                    Some(Awaited::Command) => {
+                        client.exchange = None;
+                        client.abandoned_replies += 1;
+                        client.fulfil(Awaited::Command, |reply| reply.error(OUTCOME_UNKNOWN));
+                    }
+                    Some(Awaited::Subscription { .. }) => self.give_up_subscription(now, id),
+                    Some(Awaited::Publication) | None => break,
                 }
-                Some(Awaited::Subscription { .. }) if self.upstream.down_since.is_some() => {
-                    self.give_up_subscription(now, id);
-                }
-                _ => break,
             }
+            self.settle(now, id);
         }
-        self.settle(now, id);
-        answered
     }
 
     /// The host need not hold the other end of a client's pass-through any more.

@@ -471,13 +471,16 @@ impl Host {
             Ok(filter) => filter,
             Err(error) => return reply.error(error),
         };
-        let lines: String = self
+        let mut lines: String = self
             .clients
             .iter()
             .map(|client| self.description(now, client))
             .filter(|client| filter.matches(client))
             .map(|client| format!("{client}\n"))
             .collect();
+        if filter.is_everybody() {
+            self.edges.list_clients(&mut lines);
+        }
         reply.verbatim(b"txt", lines.as_bytes());
     }
 

@@ -6,7 +6,8 @@
 //!
 //! Invariant: a place is `Edge(i)` exactly for the connection of edge `i`.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt::Write;
 use std::io::IoSlice;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use goblin_protocol::link::{LinkError, SendError};
 use goblin_protocol::resp::{OwnedRequest, Version, Writer};
 use goblin_protocol::service::{Action, ConnectionId, OUTPUT_SLICES_MAX};
 use goblin_protocol::session::{Flow, Info, Publication};
-use goblin_protocol::table::SubscriberId;
+use goblin_protocol::table::{Kind, SubscriberId};
 use goblin_protocol::time::{Now, Time};
 use tracing::{info, warn};
 
@@ -52,6 +53,9 @@ pub(crate) struct Edge {
     connection: Option<ConnectionId>,
     address: Box<str>,
     clients: HashMap<u64, RemoteClient>,
+    /// While the edge states its whole interest anew: the names stated so far. The others go when the
+    /// statement is complete, so that nothing is missed meanwhile.
+    stated: Option<HashSet<(Kind, Box<[u8]>)>>,
     /// What the edge said last about itself.
     figures: Vec<(String, u64)>,
     parting: bool,
@@ -107,6 +111,31 @@ impl Edges {
         self.iter()
             .filter(|edge| edge.session.is_connected())
             .count()
+    }
+
+    /// The lines of `CLIENT LIST` for the clients behind edges that have sent a command through.
+    pub(crate) fn list_clients(&self, out: &mut String) {
+        for edge in self.iter() {
+            for (number, client) in &edge.clients {
+                // Writing to a String cannot fail.
+                let _ = writeln!(
+                    out,
+                    "id={number} addr={} laddr= fd=-1 name={} age=0 idle=0 flags=N db=0 sub=0 psub=0 \
+                     ssub=0 multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 \
+                     oll=0 omem=0 tot-mem=0 events=r cmd=NULL user={} redir=-1 resp=2 lib-name= \
+                     lib-ver= edge={}",
+                    client.address,
+                    String::from_utf8_lossy(&client.name),
+                    client
+                        .conversation
+                        .transaction
+                        .as_ref()
+                        .map_or(-1, |open| i64::try_from(open.queued.len()).unwrap_or(i64::MAX)),
+                    String::from_utf8_lossy(&client.conversation.user.name),
+                    edge.session.name(),
+                );
+            }
+        }
     }
 
     pub(crate) fn client_count(&self) -> usize {
@@ -189,10 +218,16 @@ impl Edges {
         let Some(state) = self.edge_mut(edge) else {
             return;
         };
+        if state.session.is_full() && !state.session.is_connected() {
+            // What a link that is down may cost is the window.
+            state.session.abandon();
+        }
         match state.session.send(now, message) {
             Ok(()) | Err(SendError::Closing) => self.mark_unflushed(edge),
             Err(error) => {
-                warn!(edge = state.session.name(), %error, "an edge does not keep up");
+                if state.connection.is_some() && !state.parting {
+                    warn!(edge = state.session.name(), %error, "an edge does not keep up");
+                }
                 self.part(edge);
             }
         }
@@ -387,6 +422,11 @@ impl Edges {
     }
 }
 
+/// An edge as a subscriber of what its clients are interested in.
+fn subscriber(edge: usize) -> SubscriberId {
+    SubscriberId(u32::try_from(edge).unwrap_or(u32::MAX))
+}
+
 impl Host {
     pub(crate) fn receive_from_edge(&mut self, now: Now, id: ConnectionId, bytes: &[u8]) {
         let Some(edge) = self.edges.edge_of(id) else {
@@ -427,13 +467,15 @@ impl Host {
         match handshake.state.handle_received(bytes) {
             Ok(None) => self.edges.actions.push_back(Action::Flush(id)),
             Ok(Some(edge)) => self.admit(now, id, &edge),
-            Err(error) => self.end_handshake(id, &error),
+            Err(error) => self.end_handshake(now, id, &error),
         }
     }
 
-    fn end_handshake(&mut self, id: ConnectionId, error: &LinkError) {
+    fn end_handshake(&mut self, now: Now, id: ConnectionId, error: &LinkError) {
         if let Some(handshake) = self.edges.handshake_mut(id) {
-            warn!(address = %handshake.address, %error, "an edge was refused");
+            if let Some(held_back) = self.edges_refused.pass(now) {
+                warn!(address = %handshake.address, %error, held_back, "an edge was refused");
+            }
             handshake.parting = true;
             self.edges.flush_and_close(id);
         }
@@ -444,7 +486,7 @@ impl Host {
         if let Some(previous) = authenticated.previous
             && let Some(edge) = self.edges.by_session.get(&previous).copied()
         {
-            self.lose_edge(now, edge, "the edge gave its session up");
+            self.lose_edge(edge, "the edge gave its session up");
         }
         match self
             .edges
@@ -479,7 +521,7 @@ impl Host {
                 self.edges.mark_unflushed(edge);
             }
             Err(loss) => {
-                self.lose_edge(now, edge, &loss.to_string());
+                self.lose_edge(edge, &loss.to_string());
                 self.refuse_lost(id, edge, authenticated);
             }
         }
@@ -535,6 +577,7 @@ impl Host {
             connection: Some(id),
             address,
             clients: HashMap::new(),
+            stated: None,
             figures: Vec::new(),
             parting: false,
             flush_pending: false,
@@ -557,7 +600,7 @@ impl Host {
     }
 
     /// The session is over: the edge's interest and the clients behind it are gone.
-    fn lose_edge(&mut self, now: Now, edge: usize, why: &str) {
+    fn lose_edge(&mut self, edge: usize, why: &str) {
         let Some(state) = self.edges.edges.get_mut(edge).and_then(Option::take) else {
             return;
         };
@@ -568,20 +611,7 @@ impl Host {
             self.edges.set_place(id, None);
             self.edges.actions.push_back(Action::Close(id));
         }
-        let who = SubscriberId(u32::try_from(edge).unwrap_or(u32::MAX));
-        self.interest.remove(who, |_, _, _| {});
-        for client in state.clients.into_keys() {
-            self.forget_remote(now, Caller::Remote { edge, client });
-        }
-    }
-
-    /// What ends with a client behind an edge, besides the client.
-    fn forget_remote(&mut self, _now: Now, caller: Caller) {
-        if let Caller::Remote { edge, client } = caller
-            && let Some(state) = self.edges.edge_mut(edge)
-        {
-            state.clients.remove(&client);
-        }
+        self.interest.remove(subscriber(edge), |_, _, _| {});
     }
 
     pub(crate) fn edge_disconnected(&mut self, now: Now, id: ConnectionId) {
@@ -606,7 +636,7 @@ impl Host {
             }
         };
         if let Some(why) = over {
-            self.lose_edge(now, edge, &why);
+            self.lose_edge(edge, &why);
         }
     }
 
@@ -632,7 +662,7 @@ impl Host {
             if state.connection.is_some() {
                 self.edges.part(edge);
             } else {
-                self.lose_edge(now, edge, &error.to_string());
+                self.lose_edge(edge, &error.to_string());
             }
         }
         self.edges.mark_unflushed(edge);
@@ -649,7 +679,7 @@ impl Host {
             }
         }
         for (id, error) in late {
-            self.end_handshake(id, &error);
+            self.end_handshake(now, id, &error);
         }
     }
 
@@ -669,16 +699,20 @@ impl Host {
             }
             Message::Interest(interest) => self.handle_interest(now, edge, interest),
             Message::InterestBegin { .. } => {
-                let who = SubscriberId(u32::try_from(edge).unwrap_or(u32::MAX));
-                self.interest.remove(who, |_, _, _| {});
+                if let Some(state) = self.edges.edge_mut(edge) {
+                    state.stated = Some(HashSet::new());
+                }
             }
             Message::InterestEnd { token, .. } => {
+                self.drop_unstated_interest(edge);
                 self.edges
                     .send(now, edge, &Message::InterestConfirmed { token });
             }
             Message::ClientOpen(client) => self.open_remote(edge, client),
             Message::ClientClose { client } => {
-                self.forget_remote(now, Caller::Remote { edge, client });
+                if let Some(state) = self.edges.edge_mut(edge) {
+                    state.clients.remove(&client);
+                }
             }
             Message::Statistics(statistics) => {
                 if let Some(state) = self.edges.edge_mut(edge) {
@@ -729,8 +763,38 @@ impl Host {
         self.edges.send(now, edge, &result);
     }
 
+    /// The edge's statement is complete: what it did not name is gone.
+    fn drop_unstated_interest(&mut self, edge: usize) {
+        let who = subscriber(edge);
+        let Some(stated) = self
+            .edges
+            .edge_mut(edge)
+            .and_then(|state| state.stated.take())
+        else {
+            return;
+        };
+        for kind in Kind::ALL {
+            let gone: Vec<Box<[u8]>> = self
+                .interest
+                .names_of(who, kind)
+                .map(Box::from)
+                .filter(|name: &Box<[u8]>| !stated.contains(&(kind, name.clone())))
+                .collect();
+            for name in gone {
+                self.interest.unsubscribe(who, kind, &name);
+            }
+        }
+    }
+
     fn handle_interest(&mut self, now: Now, edge: usize, interest: Interest<'_>) {
-        let who = SubscriberId(u32::try_from(edge).unwrap_or(u32::MAX));
+        let who = subscriber(edge);
+        if let Some(stated) = self
+            .edges
+            .edge_mut(edge)
+            .and_then(|state| state.stated.as_mut())
+        {
+            stated.insert((interest.kind, interest.name.into()));
+        }
         if interest.count == 0 {
             self.interest.unsubscribe(who, interest.kind, interest.name);
         } else {

@@ -12,7 +12,7 @@ use goblin_protocol::session::{
     ClientDescription, Clients, Environment, Session, run_requests,
 };
 use goblin_protocol::table::{HashSeed, Kind, SubscriberId, SubscriptionTable};
-use goblin_protocol::time::{Now, Time};
+use goblin_protocol::time::{Now, Occasionally, Time};
 use tracing::{debug, warn};
 
 use crate::client::{Client, Conversation};
@@ -78,6 +78,8 @@ pub struct Host {
     next_client: u64,
     next_housekeeping: Time,
     next_expiry: Time,
+    slow_clients: Occasionally,
+    pub(crate) edges_refused: Occasionally,
     wants_environment: bool,
     draining: bool,
 }
@@ -108,6 +110,8 @@ impl Host {
             next_client: 0,
             next_housekeeping: now.monotonic + HOUSEKEEPING_INTERVAL,
             next_expiry: now.monotonic + EXPIRY_INTERVAL,
+            slow_clients: Occasionally::default(),
+            edges_refused: Occasionally::default(),
             wants_environment: false,
             draining: false,
             config,
@@ -209,17 +213,20 @@ impl Host {
         self.table.remove(SubscriberId(id.index), |_, _, _| {});
     }
 
-    fn close_slow_clients(&mut self) {
+    fn close_slow_clients(&mut self, now: Now) {
         while let Some(id) = self.clients.pop_slow() {
             let Some(client) = self.clients.get(id) else {
                 continue;
             };
             self.statistics.slow_clients_closed += 1;
-            warn!(
-                address = %client.session.peer,
-                waiting_bytes = client.session.waiting_output(),
-                "closing a client that does not read: client-output-buffer-limit exceeded"
-            );
+            if let Some(held_back) = self.slow_clients.pass(now) {
+                warn!(
+                    address = %client.session.peer,
+                    waiting_bytes = client.session.waiting_output(),
+                    held_back,
+                    "closing a client that does not read: client-output-buffer-limit exceeded"
+                );
+            }
             self.close(id, "client-output-buffer-limit");
         }
     }
@@ -391,7 +398,7 @@ impl Service for Host {
 
     fn handle_turn(&mut self, now: Now) {
         self.drive_edges(now);
-        self.close_slow_clients();
+        self.close_slow_clients(now);
         self.keep_house(now);
     }
 
@@ -447,6 +454,10 @@ impl Core for Host {
             self.settle(now, id);
         }
         self.edges.say_goodbye(now);
+    }
+
+    fn status(&self) -> &'static str {
+        ""
     }
 
     fn is_drained(&self) -> bool {

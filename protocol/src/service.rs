@@ -123,6 +123,10 @@ pub trait Core: Service {
     /// Tells it.
     fn set_environment(&mut self, environment: Environment);
 
+    /// A line for people and scripts that wait for the process, told whenever it has changed and is
+    /// not empty. A change makes it want the environment.
+    fn status(&self) -> &'static str;
+
     /// Asks it to finish what it owes and to accept nothing new.
     fn drain(&mut self, now: Now);
 

@@ -56,3 +56,45 @@ impl Now {
         self.unix_us / 1_000
     }
 }
+
+/// Lets something through once in a while and counts what it held back: for log lines that a peer
+/// can cause.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Occasionally {
+    next: Time,
+    held_back: u64,
+}
+
+impl Occasionally {
+    /// The shortest time between two that are let through.
+    pub const INTERVAL: Duration = Duration::from_secs(1);
+
+    /// Whether to let this one through, and how many were held back since the last.
+    pub fn pass(&mut self, now: Now) -> Option<u64> {
+        if now.monotonic < self.next {
+            self.held_back += 1;
+            return None;
+        }
+        self.next = now.monotonic + Self::INTERVAL;
+        Some(std::mem::take(&mut self.held_back))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_in_a_while_passes_and_the_rest_is_counted() {
+        let at = |milliseconds: u64| Now {
+            monotonic: Time::ZERO + Duration::from_millis(milliseconds),
+            unix_us: 0,
+        };
+        let mut gate = Occasionally::default();
+        assert_eq!(gate.pass(at(0)), Some(0));
+        assert_eq!(gate.pass(at(10)), None);
+        assert_eq!(gate.pass(at(999)), None);
+        assert_eq!(gate.pass(at(1_000)), Some(2));
+        assert_eq!(gate.pass(at(2_500)), Some(0));
+    }
+}

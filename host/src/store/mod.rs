@@ -22,6 +22,7 @@ mod record;
 mod segments;
 mod slot;
 mod sorted_set;
+mod strings;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -30,6 +31,7 @@ mod watch;
 use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
+use std::hint::black_box;
 use std::time::Duration;
 
 use ahash::RandomState;
@@ -40,18 +42,21 @@ pub use collections::Changed;
 pub use hash::Hash;
 pub use slot::{Kind, Type, Value};
 pub use sorted_set::{Entries, Entry, SortedSet};
+pub use strings::Lifetime;
 pub use text::{Digits, Text};
 pub use watch::Stamp;
 
 use expiry::Expiries;
 use graveyard::Graveyard;
-use record::Record;
 use segments::{Place, Segments};
 use slot::Slot;
 use watch::Watches;
 
 /// What freeing a part of something large costs, in removals of keys.
 const PART_COST: usize = 32;
+
+/// More than any size that the C library's allocator takes from its lists of small pieces.
+const LARGE_ALLOCATION_BYTES: usize = 2_048;
 
 /// See the module.
 #[derive(Debug)]
@@ -63,17 +68,6 @@ pub struct Store {
     graveyard: Graveyard,
     changes: u64,
     expired_keys: u64,
-}
-
-/// How long a key lives that is given a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lifetime {
-    /// Until it is removed.
-    Forever,
-    /// As long as it would have lived with its former value.
-    Kept,
-    /// Until this moment, in milliseconds since 1970.
-    Until(u64),
 }
 
 /// The key holds a value of another type.
@@ -155,6 +149,7 @@ impl Store {
     /// is no such key.
     pub fn set_expiry(&mut self, key: &[u8], expiry: Option<u64>, now: Now) -> bool {
         let hash = hash_bytes(&self.seeds, key);
+        let expiry = expiry.map(|moment| moment.max(1));
         let place = self.find(hash, key, now);
         let Some(slot) = place.and_then(|place| self.keys.get_mut(place)) else {
             return false;
@@ -193,68 +188,6 @@ impl Store {
             .bury_all(keys, std::mem::take(&mut self.expiries));
     }
 
-    /// The value of a string.
-    ///
-    /// # Errors
-    ///
-    /// When the key holds no string.
-    #[inline]
-    pub fn string(&mut self, key: &[u8], now: Now) -> Result<Option<Text<'_>>, WrongType> {
-        match self.slot(key, now) {
-            None => Ok(None),
-            Some(slot) => slot.text().map(Some).ok_or(WrongType),
-        }
-    }
-
-    /// Gives a key a string, whatever it held before.
-    pub fn set_string(&mut self, key: &[u8], value: Text<'_>, lifetime: Lifetime, now: Now) {
-        let hash = hash_bytes(&self.seeds, key);
-        let place = self.find(hash, key, now);
-        let slot = place.and_then(|place| self.keys.get_mut(place));
-        let old = slot.as_ref().and_then(|slot| slot.expiry());
-        let expiry = match lifetime {
-            Lifetime::Forever => None,
-            Lifetime::Kept => old,
-            Lifetime::Until(moment) => Some(moment),
-        };
-        match slot {
-            Some(Slot::String(record)) => record.set(value, expiry),
-            Some(slot) => {
-                let new = Slot::String(Record::new(key, value, expiry));
-                if let Some(value) = std::mem::replace(slot, new).into_value() {
-                    self.graveyard.bury(value);
-                }
-            }
-            None => self.put_in(hash, Slot::String(Record::new(key, value, expiry))),
-        }
-        self.expiries.change(hash, old, expiry);
-        self.changed(hash, key);
-    }
-
-    /// Adds bytes to the end of a string, which is created where there is none, and returns how
-    /// many it has then.
-    ///
-    /// # Errors
-    ///
-    /// When the key holds no string.
-    pub fn append(&mut self, key: &[u8], suffix: &[u8], now: Now) -> Result<usize, WrongType> {
-        let hash = hash_bytes(&self.seeds, key);
-        let place = self.find(hash, key, now);
-        let length = match place.and_then(|place| self.keys.get_mut(place)) {
-            Some(Slot::String(record)) => {
-                record.append(suffix);
-                record.value().len()
-            }
-            Some(Slot::Collection(_)) => return Err(WrongType),
-            None => {
-                self.put_in(hash, Slot::String(Record::new(key, Text::of(suffix), None)));
-                suffix.len()
-            }
-        };
-        self.changed(hash, key);
-        Ok(length)
-    }
-
     /// Starts watching a key, which need not exist. Each watching is ended by
     /// [`unwatch`](Self::unwatch).
     pub fn watch(&mut self, key: &[u8], now: Now) -> Stamp {
@@ -291,6 +224,9 @@ impl Store {
             } else {
                 break;
             }
+        }
+        if left < budget {
+            merge_freed_memory();
         }
         budget - left
     }
@@ -386,6 +322,13 @@ impl Store {
         }
         self.changed(hash, key);
     }
+}
+
+/// Lets the allocator merge what was just freed. The C library's puts that off, for small pieces,
+/// until something large is asked for, and would stall then for as long as it takes to merge
+/// millions.
+fn merge_freed_memory() {
+    drop(black_box(Vec::<u8>::with_capacity(LARGE_ALLOCATION_BYTES)));
 }
 
 #[inline]

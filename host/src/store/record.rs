@@ -251,7 +251,7 @@ const fn lengths_end(flags: u8) -> usize {
 }
 
 /// The bytes that the allocator (glibc's: multiples of 16, of which it needs 8) hands out anyway.
-const fn allocation_size(bytes: usize) -> usize {
+pub(super) const fn allocation_size(bytes: usize) -> usize {
     let size = (bytes + 8).next_multiple_of(16) - 8;
     if size < 24 { 24 } else { size }
 }

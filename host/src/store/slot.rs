@@ -1,5 +1,7 @@
 //! What the table of keys holds: a string beside its name in one record, or a collection.
 
+use std::num::NonZeroU64;
+
 use super::hash::Hash;
 use super::record::Record;
 use super::sorted_set::SortedSet;
@@ -30,7 +32,8 @@ const _: () = assert!(size_of::<Slot>() == 16);
 #[derive(Debug)]
 pub(super) struct Collection {
     pub(super) name: Box<[u8]>,
-    pub(super) expiry: Option<u64>,
+    /// In milliseconds since 1970.
+    pub(super) expiry: Option<NonZeroU64>,
     pub(super) value: Value,
 }
 
@@ -106,14 +109,15 @@ impl Slot {
     pub(super) fn expiry(&self) -> Option<u64> {
         match self {
             Self::String(record) => record.expiry(),
-            Self::Collection(collection) => collection.expiry,
+            Self::Collection(collection) => collection.expiry.map(NonZeroU64::get),
         }
     }
 
+    /// A moment of 0 is for no one to give: it is long past.
     pub(super) fn set_expiry(&mut self, expiry: Option<u64>) {
         match self {
             Self::String(record) => record.set_expiry(expiry),
-            Self::Collection(collection) => collection.expiry = expiry,
+            Self::Collection(collection) => collection.expiry = expiry.and_then(NonZeroU64::new),
         }
     }
 

@@ -8,6 +8,8 @@
 //! ready
 //! ```
 //!
+//! and whenever the core's status changes, that, such as `link up`.
+//!
 //! `SIGTERM` and `SIGINT` drain it: it stops accepting, lets the core finish what it owes, and ends. A
 //! second signal ends it at once. Signals are taken by a thread of their own, which only sets a flag
 //! and wakes the loop.
@@ -80,7 +82,9 @@ pub fn run<C: Core>(options: Options, make: impl FnOnce(Now, u16) -> C) -> Resul
     let core = make(Clock::new().now(), port);
     let mut turn = Turn::new(core, transport);
     let stopped = || signals.load(Ordering::Relaxed) > 0;
+    let mut status = "";
     while !stopped() {
+        tell_status(&mut status, turn.service().status());
         let environment = environment(&turn.counters());
         turn.service_mut().set_environment(environment);
         turn.run_until(options.poll_mode, |core| {
@@ -149,6 +153,14 @@ fn announce(listeners: &[Listener], transport: &KernelTransport) -> Result<u16, 
     }
     writeln!(out, "ready").map_err(Failure::unavailable)?;
     Ok(port)
+}
+
+fn tell_status(told: &mut &'static str, status: &'static str) {
+    if *told != status {
+        *told = status;
+        // Nobody may be listening any more, which is no reason to stop.
+        let _ = writeln!(std::io::stdout(), "{status}");
+    }
 }
 
 fn environment(counters: &Counters) -> Environment {

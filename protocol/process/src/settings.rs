@@ -341,7 +341,6 @@ impl LinkSettings {
         let mut config = session::Config::new(authentication);
         if let Some(bytes) = self.link_window_bytes {
             config.window_bytes = bytes.0;
-            config.backlog_bytes_max = bytes.0;
         }
         if let Some(milliseconds) = self.heartbeat_timeout_ms {
             config.heartbeat_timeout = Duration::from_millis(milliseconds);

@@ -112,6 +112,12 @@ impl ClientFilter {
                 .is_none_or(|subscriber| subscriber == client.is_subscriber())
     }
 
+    /// Whether no client is left out.
+    #[must_use]
+    pub fn is_everybody(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Reads what follows `CLIENT LIST`: `TYPE type` or `ID id …`.
     ///
     /// # Errors

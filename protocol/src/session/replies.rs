@@ -104,6 +104,34 @@ impl ReplyQueue {
         self.release(outbox);
     }
 
+    /// Answers awaited replies out of turn: each for which `answer` writes something takes its place
+    /// among what is held, the others stay awaited. For what will never be answered any more.
+    pub fn resolve(
+        &mut self,
+        outbox: &mut Outbox,
+        mut answer: impl FnMut(Awaited, &mut Vec<u8>) -> bool,
+    ) {
+        let before = std::mem::take(self);
+        let mut at = before.released;
+        for slot in before.slots {
+            match slot {
+                Slot::Held { bytes } => {
+                    let held = &before.held[at..at + bytes];
+                    at += bytes;
+                    self.write(outbox, |out| out.extend_from_slice(held));
+                }
+                Slot::Awaited { what, muted } => {
+                    let mut reply = Vec::new();
+                    if !answer(what, &mut reply) {
+                        self.expect(what, muted);
+                    } else if !muted {
+                        self.write(outbox, |out| out.extend_from_slice(&reply));
+                    }
+                }
+            }
+        }
+    }
+
     fn release(&mut self, outbox: &mut Outbox) {
         while let Some(Slot::Held { bytes }) = self.slots.front().copied() {
             self.slots.pop_front();
@@ -160,6 +188,26 @@ mod tests {
         assert_eq!(sent(&mut outbox), "de");
         assert!(queue.is_empty());
         assert_eq!(queue.held_bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_resolved_keeps_its_place() {
+        let (mut queue, mut outbox) = (ReplyQueue::default(), Outbox::new());
+        queue.expect(Awaited::Command, false);
+        queue.write(&mut outbox, |out| out.extend_from_slice(b"b"));
+        queue.expect(Awaited::Subscription { names: 1 }, false);
+        queue.write(&mut outbox, |out| out.extend_from_slice(b"d"));
+        queue.expect(Awaited::Command, false);
+        queue.expect(Awaited::Command, true);
+        queue.resolve(&mut outbox, |what, out| {
+            out.extend_from_slice(b"lost");
+            what == Awaited::Command
+        });
+        assert_eq!(sent(&mut outbox), "lostb");
+        assert_eq!(queue.awaited(), 1);
+        queue.fulfil(&mut outbox, |out| out.extend_from_slice(b"c"));
+        assert_eq!(sent(&mut outbox), "cdlost");
+        assert!(queue.is_empty());
     }
 
     #[test]

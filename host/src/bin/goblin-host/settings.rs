@@ -11,6 +11,11 @@ use goblin_protocol::service::ListenerId;
 use goblin_transport::kernel::Address;
 use serde::{Deserialize, Serialize};
 
+/// Most bytes of replies and deliveries that may wait for one connected edge behind its window. Replies
+/// are as large as values are, and an edge's clients may ask for several at once; an edge that is not
+/// connected gets the window alone.
+const EDGE_BACKLOG_BYTES_MAX: usize = 256 * 1024 * 1024;
+
 /// The authoritative server: data, users, and the Pub/Sub of all edges and all clients
 #[derive(Parser, Clone, Debug, Serialize, Deserialize)]
 #[command(name = "goblin-host", version)]
@@ -93,15 +98,17 @@ impl Settings {
             .position(|listener| listener.purpose == "edges")
             .and_then(|position| u16::try_from(position).ok())
             .map(ListenerId);
+        let mut link = match edge_listener {
+            Some(_) => self.link.parameters()?,
+            None => self.link.unused(),
+        };
+        link.backlog_bytes_max = EDGE_BACKLOG_BYTES_MAX;
         Ok(Config {
             clients: self.clients.limits()?,
             password: self.requirepass.clone().filter(|text| !text.is_empty()),
             tcp_keepalive: Duration::from_secs(u64::from(self.keepalive_seconds())),
-            link: match edge_listener {
-                Some(_) => self.link.parameters()?,
-                None => self.link.unused(),
-            },
             edge_listener,
+            link,
             port: 0,
         })
     }

@@ -7,6 +7,8 @@
 //! Holds at most [`FIELDS_MAX`] fields, and no field or value longer than [`BYTES_MAX`]; the caller
 //! sees to it with [`Compact::admits`]. Fields keep the order in which they came.
 
+use crate::store::record::allocation_size;
+
 /// Most fields (Redis's `hash-max-listpack-entries`).
 pub(crate) const FIELDS_MAX: usize = 128;
 /// Longest field or value, in bytes (Redis's `hash-max-listpack-value`).
@@ -124,11 +126,12 @@ impl Compact {
         }
     }
 
-    /// Grows by an eighth more than necessary, which costs little memory and saves most copies.
+    /// Grows by what is needed: there are many small hashes, and each is moved a few times only.
     fn make_room(&mut self, additional: usize) {
         let needed = self.bytes.len() + additional;
         if needed > self.bytes.capacity() {
-            self.bytes.reserve_exact(additional + needed / 8);
+            let size = allocation_size(needed);
+            self.bytes.reserve_exact(size - self.bytes.len());
         }
     }
 }

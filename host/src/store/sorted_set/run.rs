@@ -98,7 +98,7 @@ impl Run {
             .saturating_sub(Layout::of(self.len()).members)
     }
 
-    /// The score at a place; NaN where there is none.
+    /// The score at a place; NaN where there is no entry.
     #[inline]
     pub(crate) fn score(&self, at: usize) -> f64 {
         let bytes = self.bytes.get(COUNT_BYTES + at * SCORE_BYTES..);
@@ -106,7 +106,7 @@ impl Run {
         score.map_or(f64::NAN, |&score| f64::from_le_bytes(score))
     }
 
-    /// The member at a place; empty where there is none.
+    /// The member at a place where there is an entry.
     #[inline]
     pub(crate) fn member(&self, at: usize) -> &[u8] {
         let layout = Layout::of(self.len());
@@ -299,10 +299,11 @@ impl Run {
         }
     }
 
-    /// Grows by an eighth more than necessary, which costs little memory and saves most copies.
+    /// Grows by a sixteenth more than necessary, which costs little memory and saves most copies.
     fn make_room(&mut self, size: usize) {
         if size > self.bytes.capacity() {
-            self.bytes.reserve_exact(size + size / 8 - self.bytes.len());
+            self.bytes
+                .reserve_exact(size + size / 16 - self.bytes.len());
         }
     }
 }
