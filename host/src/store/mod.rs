@@ -4,11 +4,11 @@
 //! is gone for every call from that moment on, whether or not its memory has been freed.
 //!
 //! * **One place for changes.** Every change of a key, its expiry and its removal included, passes
-//!   [`Store::changed`], which counts it and stamps the key for whoever watches it.
+//!   `Store::changed`, which counts it and stamps the key for whoever watches it.
 //! * **No stalls.** Tables grow a segment at a time; keys that fall due together are removed by
 //!   [`Store::expire_some`] within the caller's budget; large collections and flushed keyspaces are
 //!   dismantled there too. What a call costs depends on what it is asked to read or write.
-//! * **Few bytes.** A string lies beside its key in one allocation ([`record`]); collections are
+//! * **Few bytes.** A string lies beside its key in one allocation (`record`); collections are
 //!   single runs of bytes while small.
 //!
 //! Invariants: the expiries are exactly those of the keys in the table; no collection in the table
