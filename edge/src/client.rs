@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use goblin_protocol::resp::{Version, Writer};
+use goblin_protocol::resp::{OwnedRequest, Version, Writer};
 use goblin_protocol::session::{Awaited, HasSession, Info, Session};
 use goblin_protocol::table::Kind;
 use goblin_protocol::time::Time;
@@ -40,6 +40,25 @@ pub(crate) enum Exchange {
     Authentication(Authentication),
     /// The host adds its sections to the edge's.
     Info(Info),
+    /// The host executes a transaction, and the edge its own part of it.
+    Execution(Execution),
+}
+
+/// The commands since `MULTI`.
+#[derive(Debug, Default)]
+pub(crate) struct Transaction {
+    /// How many the host has been sent to queue.
+    pub(crate) queued: usize,
+    /// Those that the edge must execute itself, by their place among the queued.
+    pub(crate) own: Vec<(usize, OwnedRequest)>,
+}
+
+/// A transaction that executes.
+#[derive(Debug)]
+pub(crate) struct Execution {
+    pub(crate) transaction: Transaction,
+    /// The host's reply, once it is here, and the confirmation that must come before it is complete.
+    pub(crate) executed: Option<(Vec<u8>, u64)>,
 }
 
 /// What becomes of an `AUTH` when the host has answered.
@@ -63,8 +82,9 @@ pub(crate) struct Client {
     pub(crate) exchange: Option<Box<Exchange>>,
     /// The host holds the other end of this client's pass-through.
     pub(crate) open_upstream: bool,
-    /// Between `MULTI` and `EXEC`: the host queues and executes everything.
-    pub(crate) transaction_open: bool,
+    /// Between `MULTI` and `EXEC`: the host queues and executes everything but what concerns this
+    /// connection itself.
+    pub(crate) transaction: Option<Transaction>,
     /// Replies that the host still owes and that were answered with an error here.
     pub(crate) abandoned_replies: usize,
 }
@@ -90,7 +110,7 @@ impl Client {
             subscribing: VecDeque::new(),
             exchange: None,
             open_upstream: false,
-            transaction_open: false,
+            transaction: None,
             abandoned_replies: 0,
         }
     }

@@ -88,7 +88,7 @@ impl Edge {
         }
     }
 
-    fn reject(&mut self, id: ConnectionId, error: impl std::fmt::Display) -> Flow {
+    pub(crate) fn reject(&mut self, id: ConnectionId, error: impl std::fmt::Display) -> Flow {
         self.statistics.errors += 1;
         self.reply(id, |reply| reply.error(error));
         Flow::Next
@@ -98,7 +98,7 @@ impl Edge {
         let Some(client) = self.clients.get(id) else {
             return Flow::Close;
         };
-        let (authenticated, in_transaction) = (client.authenticated, client.transaction_open);
+        let (authenticated, in_transaction) = (client.authenticated, client.transaction.is_some());
         let found = command::resolve(request);
         if in_transaction {
             let command = found.ok().map(|(command, _)| command);
@@ -169,40 +169,8 @@ impl Edge {
             | Command::ClientInfo
             | Command::ClientKill
             | Command::ClientReply => self.client(now, id, command, request),
-            Command::Multi => {
-                let flow = self.forward(now, id, request);
-                if flow == Flow::Next {
-                    self.set_transaction_open(id, true);
-                }
-                flow
-            }
+            Command::Multi => self.begin_transaction(now, id, request),
             _ => self.forward(now, id, request),
-        }
-    }
-
-    /// Between `MULTI` and `EXEC` the host queues everything and executes it as one.
-    fn dispatch_in_transaction(
-        &mut self,
-        now: Now,
-        id: ConnectionId,
-        command: Option<Command>,
-        request: Arguments<'_>,
-    ) -> Flow {
-        match command {
-            Some(Command::Quit) => return self.quit(id),
-            Some(Command::Reset) => return self.reset(now, id),
-            _ => {}
-        }
-        let flow = self.forward(now, id, request);
-        if flow == Flow::Next && matches!(command, Some(Command::Exec | Command::Discard)) {
-            self.set_transaction_open(id, false);
-        }
-        flow
-    }
-
-    fn set_transaction_open(&mut self, id: ConnectionId, open: bool) {
-        if let Some(client) = self.clients.get_mut(id) {
-            client.transaction_open = open;
         }
     }
 
@@ -233,10 +201,7 @@ impl Edge {
             );
         }
         let version = client.session.version;
-        if !self
-            .upstream
-            .send_command(now, pack(id), version, request)
-        {
+        if !self.upstream.send_command(now, pack(id), version, request) {
             return self.reject(id, "ERR the command is too long for the link to the host");
         }
         let muted = client.session.is_muted();
@@ -408,7 +373,7 @@ impl Edge {
         }
     }
 
-    fn quit(&mut self, id: ConnectionId) -> Flow {
+    pub(crate) fn quit(&mut self, id: ConnectionId) -> Flow {
         if let Some(client) = self.clients.get_mut(id) {
             client.session.reply(|reply| reply.simple("OK"));
             client.session.closing = true;
@@ -416,7 +381,7 @@ impl Edge {
         Flow::Close
     }
 
-    fn reset(&mut self, now: Now, id: ConnectionId) -> Flow {
+    pub(crate) fn reset(&mut self, now: Now, id: ConnectionId) -> Flow {
         if self.is_owed_replies(id) {
             return self.wait_for_replies(id);
         }
@@ -425,7 +390,7 @@ impl Edge {
         self.close_upstream(now, id);
         if let Some(client) = self.clients.get_mut(id) {
             client.session.reset();
-            client.transaction_open = false;
+            client.transaction = None;
             client.authenticated = default_user.needs_no_password();
             client.user = default_user;
             client.session.reply(|reply| reply.simple("RESET"));
@@ -440,25 +405,44 @@ impl Edge {
         command: Command,
         request: Arguments<'_>,
     ) -> Flow {
-        match command {
-            Command::ClientList => return self.client_list(now, id, request),
-            Command::ClientInfo => {
-                let line = self.describe(now, id);
-                self.reply(id, |reply| reply.verbatim(b"txt", line.as_bytes()));
-                return Flow::Next;
-            }
-            Command::ClientKill => return self.client_kill(now, id, request),
-            _ => {}
-        }
-        let Some(client) = self.clients.get_mut(id) else {
+        let Some(client) = self.clients.get(id) else {
             return Flow::Close;
         };
+        let version = client.session.version;
         let mut out = Vec::new();
-        let mut reply = Writer::new(&mut out, client.session.version);
-        if let Err(error) = client_command(&mut client.session, command, request, &mut reply) {
-            return self.reject(id, error);
+        let flow = self.client_into(
+            now,
+            id,
+            command,
+            request,
+            &mut Writer::new(&mut out, version),
+        );
+        self.reply(id, |reply| reply.raw(&out));
+        flow
+    }
+
+    /// Executes a subcommand of `CLIENT` and writes the reply.
+    pub(crate) fn client_into(
+        &mut self,
+        now: Now,
+        id: ConnectionId,
+        command: Command,
+        request: Arguments<'_>,
+        reply: &mut Writer<'_>,
+    ) -> Flow {
+        match command {
+            Command::ClientList => self.client_list(now, request, reply),
+            Command::ClientInfo => reply.verbatim(b"txt", self.describe(now, id).as_bytes()),
+            Command::ClientKill => return self.client_kill(now, id, request, reply),
+            _ => {
+                if let Some(client) = self.clients.get_mut(id)
+                    && let Err(error) = client_command(&mut client.session, command, request, reply)
+                {
+                    self.statistics.errors += 1;
+                    reply.error(error);
+                }
+            }
         }
-        client.session.reply(|reply| reply.raw(&out));
         Flow::Next
     }
 
@@ -469,10 +453,10 @@ impl Edge {
             .unwrap_or_default()
     }
 
-    fn client_list(&mut self, now: Now, id: ConnectionId, request: Arguments<'_>) -> Flow {
+    fn client_list(&self, now: Now, request: Arguments<'_>, reply: &mut Writer<'_>) {
         let filter = match ClientFilter::parse_list(request.skip(2)) {
             Ok(filter) => filter,
-            Err(error) => return self.reject(id, error),
+            Err(error) => return reply.error(error),
         };
         let lines: String = self
             .clients
@@ -481,20 +465,28 @@ impl Edge {
             .filter(|client| filter.matches(client))
             .map(|client| format!("{client}\n"))
             .collect();
-        self.reply(id, |reply| reply.verbatim(b"txt", lines.as_bytes()));
-        Flow::Next
+        reply.verbatim(b"txt", lines.as_bytes());
     }
 
-    fn client_kill(&mut self, now: Now, id: ConnectionId, request: Arguments<'_>) -> Flow {
+    fn client_kill(
+        &mut self,
+        now: Now,
+        id: ConnectionId,
+        request: Arguments<'_>,
+        reply: &mut Writer<'_>,
+    ) -> Flow {
         let kill = match KillRequest::parse(request.skip(2)) {
             Ok(kill) => kill,
-            Err(error) => return self.reject(id, error),
+            Err(error) => {
+                reply.error(error);
+                return Flow::Next;
+            }
         };
         let victims = self.clients.ids(|client| {
             !(kill.skips_caller() && client.session.connection == id)
                 && kill.filter().matches(&self.description(now, client))
         });
-        self.reply(id, |reply| kill.write_reply(victims.len(), reply));
+        kill.write_reply(victims.len(), reply);
         let mut flow = Flow::Next;
         for victim in victims {
             if victim == id {

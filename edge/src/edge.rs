@@ -147,7 +147,8 @@ impl Edge {
         let user = self.users.default_user();
         let authenticated = user.needs_no_password();
         let full = self.clients.is_full();
-        self.clients.insert(Client::new(session, user, authenticated));
+        self.clients
+            .insert(Client::new(session, user, authenticated));
         if full {
             self.turn_away(now, id, "ERR max number of clients reached");
         } else {
@@ -230,6 +231,7 @@ impl Edge {
     /// it is, lets stalled requests run, writes output, closes a client that is finished.
     pub(crate) fn settle(&mut self, now: Now, id: ConnectionId) {
         self.settle_subscriptions(now, id);
+        self.settle_execution(now, id);
         let Some(client) = self.clients.get(id) else {
             return;
         };
@@ -340,7 +342,8 @@ impl Edge {
         });
         self.close_slow_clients(now);
         self.close_idle_clients(now);
-        self.upstream.send_statistics(now, &self.statistics, self.clients.len());
+        self.upstream
+            .send_statistics(now, &self.statistics, self.clients.len());
     }
 
     fn close_idle_clients(&mut self, now: Now) {
@@ -366,7 +369,10 @@ impl Edge {
             channels: self.table.count(who, Kind::Channel),
             patterns: self.table.count(who, Kind::Pattern),
             shards: self.table.count(who, Kind::Shard),
-            queued: client.transaction_open.then_some(0),
+            queued: client
+                .transaction
+                .as_ref()
+                .map(|transaction| transaction.queued),
             now: now.monotonic,
         }
     }
@@ -395,6 +401,9 @@ impl Edge {
                 self.finish_authentication(id, authentication, bytes);
             }
             Some(Exchange::Info(info)) => self.finish_info(id, info, bytes),
+            Some(Exchange::Execution(execution)) => {
+                self.finish_execution(now, id, execution, bytes);
+            }
             None => {
                 let session = &mut client.session;
                 session

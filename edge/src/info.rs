@@ -32,8 +32,7 @@ impl Edge {
             self.reply(id, |reply| reply.verbatim(b"txt", info.text().as_bytes()));
             return Flow::Next;
         }
-        let request =
-            OwnedRequest::from_words(std::iter::once(b"INFO".as_slice()).chain(missing));
+        let request = OwnedRequest::from_words(std::iter::once(b"INFO".as_slice()).chain(missing));
         let flow = self.forward(now, id, request.arguments());
         if flow == Flow::Next
             && let Some(client) = self.clients.get_mut(id)
@@ -45,8 +44,7 @@ impl Edge {
 
     /// The host has answered with its sections, or with an error that takes their place.
     pub(crate) fn finish_info(&mut self, id: ConnectionId, mut info: Info, reply: &[u8]) {
-        if let Ok(Some((Value::Bulk(text) | Value::Verbatim { text, .. }, _))) =
-            Value::parse(reply)
+        if let Ok(Some((Value::Bulk(text) | Value::Verbatim { text, .. }, _))) = Value::parse(reply)
         {
             info.append(&String::from_utf8_lossy(&text));
         }
@@ -96,7 +94,10 @@ impl Edge {
             .field("pubsub_patterns", self.table.distinct(Kind::Pattern))
             .field("pubsubshard_channels", self.table.distinct(Kind::Shard))
             .field("publications_forwarded", statistics.publications_forwarded)
-            .field("publications_kept_local", statistics.publications_kept_local)
+            .field(
+                "publications_kept_local",
+                statistics.publications_kept_local,
+            )
             .field("publications_received", statistics.publications_received)
             .field("publications_in_flight", self.publications.in_flight())
             .field("publications_lost", statistics.publications_lost)

@@ -12,6 +12,7 @@
 //! | `commands` | which command is answered here, which by the host, which has to wait |
 //! | `subscriptions` | subscribing, the host's confirmation, interest |
 //! | `publications` | matching, delivery, forwarding, the publisher's reply |
+//! | `transactions` | what of a transaction is the edge's own |
 //! | `upstream` | the link: dialing, sessions, announcing interest, loss |
 //! | `users` | who may do what, as the host told it |
 
@@ -22,6 +23,7 @@ mod edge;
 mod info;
 mod publications;
 mod subscriptions;
+mod transactions;
 mod upstream;
 mod users;
 

@@ -95,8 +95,33 @@ impl Edge {
         if !held && !alone && gate != Gate::Open {
             return self.wait_for_link(now, id);
         }
+        let token = self.request_subscriptions(now, id, kind, request.skip(1), alone);
+        if token > 0 {
+            self.interest.awaiting.push_back((token, id));
+        }
+        if let Some(client) = self.clients.get_mut(id) {
+            let names = u32::try_from(request.len() - 1).unwrap_or(u32::MAX);
+            client
+                .session
+                .replies
+                .expect(Awaited::Subscription { names }, false);
+        }
+        self.settle_subscriptions(now, id);
+        Flow::Next
+    }
+
+    /// Notes subscriptions that wait, and tells the host. Yields the last confirmation that they wait
+    /// for, 0 when for none.
+    pub(crate) fn request_subscriptions(
+        &mut self,
+        now: Now,
+        id: ConnectionId,
+        kind: Kind,
+        names: Arguments<'_>,
+        alone: bool,
+    ) -> u64 {
         let mut last_token = 0;
-        for name in request.iter().skip(1) {
+        for name in names.iter() {
             let token = if alone || self.has(kind, name) {
                 0
             } else {
@@ -117,18 +142,16 @@ impl Edge {
                 });
             }
         }
-        if last_token > 0 {
-            self.interest.awaiting.push_back((last_token, id));
-        }
-        if let Some(client) = self.clients.get_mut(id) {
-            let names = u32::try_from(request.len() - 1).unwrap_or(u32::MAX);
-            client
-                .session
-                .replies
-                .expect(Awaited::Subscription { names }, false);
-        }
-        self.settle_subscriptions(now, id);
-        Flow::Next
+        last_token
+    }
+
+    /// Calls the owner back when the host has confirmed everything up to `token`.
+    pub(crate) fn await_confirmation(&mut self, token: u64, id: ConnectionId) {
+        self.interest.awaiting.push_back((token, id));
+    }
+
+    pub(crate) fn is_confirmed(&self, token: u64) -> bool {
+        token <= self.interest.confirmed
     }
 
     /// Whether every publication for the name, from anywhere, already comes here.
@@ -160,12 +183,32 @@ impl Edge {
     }
 
     fn confirm(&mut self, now: Now, id: ConnectionId, names: usize) {
+        let mut reply = Vec::new();
+        self.confirm_into(now, id, names, &mut reply);
+        if let Some(client) = self.clients.get_mut(id) {
+            client
+                .session
+                .replies
+                .fulfil(&mut client.session.outbox, |out| {
+                    out.extend_from_slice(&reply)
+                });
+        }
+    }
+
+    /// Puts the oldest waiting subscriptions into the table and writes their confirmations.
+    pub(crate) fn confirm_into(
+        &mut self,
+        now: Now,
+        id: ConnectionId,
+        names: usize,
+        out: &mut Vec<u8>,
+    ) {
         let Some(client) = self.clients.get_mut(id) else {
             return;
         };
+        let names = names.min(client.subscribing.len());
         let confirmed: Vec<PendingSubscription> = client.subscribing.drain(..names).collect();
-        let mut reply = Vec::new();
-        let mut writer = Writer::new(&mut reply, client.session.version);
+        let mut writer = Writer::new(out, client.session.version);
         for pending in confirmed {
             let (kind, name) = (pending.kind, &pending.name);
             let subscribed = self.table.subscribe(subscriber(id), kind, name, ());
@@ -176,11 +219,17 @@ impl Edge {
             let count = self.confirmation_count(id, kind);
             write_confirmation(&mut writer, subscription_words(kind).0, Some(name), count);
         }
-        if let Some(client) = self.clients.get_mut(id) {
-            client
-                .session
-                .replies
-                .fulfil(&mut client.session.outbox, |out| out.extend_from_slice(&reply));
+    }
+
+    /// Forgets the subscriptions of a client that wait, without telling it.
+    pub(crate) fn drop_waiting_subscriptions(&mut self, now: Now, id: ConnectionId) {
+        let Some(client) = self.clients.get_mut(id) else {
+            return;
+        };
+        let waiting = std::mem::take(&mut client.subscribing);
+        for pending in waiting {
+            self.interest.stop_waiting(pending.kind, &pending.name);
+            self.state_interest(now, pending.kind, &pending.name, 0);
         }
     }
 
@@ -199,41 +248,56 @@ impl Edge {
             client.stall = Some(Stall::Confirmation);
             return Flow::Stall;
         }
+        let mut out = Vec::new();
+        self.unsubscribe_into(now, id, kind, request.skip(1), &mut out);
+        self.push(id, |reply| reply.raw(&out));
+        Flow::Next
+    }
+
+    /// Unsubscribes from every name in `names`, or from all when there are none, and writes the
+    /// confirmations.
+    pub(crate) fn unsubscribe_into(
+        &mut self,
+        now: Now,
+        id: ConnectionId,
+        kind: Kind,
+        names: Arguments<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let Some(client) = self.clients.get(id) else {
+            return;
+        };
+        let mut writer = Writer::new(out, client.session.version);
         let word = subscription_words(kind).1;
-        let names: Vec<Box<[u8]>> = if request.len() > 1 {
-            request.iter().skip(1).map(Box::from).collect()
-        } else {
+        let names: Vec<Box<[u8]>> = if names.is_empty() {
             self.table
                 .names_of(subscriber(id), kind)
                 .map(Box::from)
                 .collect()
+        } else {
+            names.iter().map(Box::from).collect()
         };
         if names.is_empty() {
             let count = self.confirmation_count(id, kind);
-            self.push(id, |reply| write_confirmation(reply, word, None, count));
+            write_confirmation(&mut writer, word, None, count);
         }
         for name in names {
-            if self.table.unsubscribe(subscriber(id), kind, &name).is_some() {
+            if self
+                .table
+                .unsubscribe(subscriber(id), kind, &name)
+                .is_some()
+            {
                 self.state_interest(now, kind, &name, 0);
             }
             let count = self.confirmation_count(id, kind);
-            self.push(id, |reply| {
-                write_confirmation(reply, word, Some(&name), count);
-            });
+            write_confirmation(&mut writer, word, Some(&name), count);
         }
-        Flow::Next
     }
 
     /// Drops all subscriptions of a client, those that wait included, without telling it.
     pub(crate) fn drop_subscriptions(&mut self, now: Now, id: ConnectionId) {
-        let Some(client) = self.clients.get_mut(id) else {
-            return;
-        };
+        self.drop_waiting_subscriptions(now, id);
         let mut gone: Vec<(Kind, Box<[u8]>)> = Vec::new();
-        for pending in client.subscribing.drain(..) {
-            self.interest.stop_waiting(pending.kind, &pending.name);
-            gone.push((pending.kind, pending.name));
-        }
         self.table.remove(subscriber(id), |kind, name, _| {
             gone.push((kind, name.into()));
         });
@@ -253,7 +317,10 @@ impl Edge {
 
     /// How many subscriptions of any kind a client has, those that wait for confirmation included.
     pub(crate) fn subscription_count(&self, client: &Client) -> usize {
-        let count = |kind| self.table.count(subscriber(client.session.connection), kind);
+        let count = |kind| {
+            self.table
+                .count(subscriber(client.session.connection), kind)
+        };
         count(Kind::Channel) + count(Kind::Pattern) + count(Kind::Shard) + client.subscribing.len()
     }
 
@@ -270,7 +337,9 @@ impl Edge {
             .copied()
             .unwrap_or(0);
         let held = self.table.subscribers(kind, name).len();
-        u32::try_from(held).unwrap_or(u32::MAX).saturating_add(waiting)
+        u32::try_from(held)
+            .unwrap_or(u32::MAX)
+            .saturating_add(waiting)
     }
 
     /// Tells the host how many subscriptions a name has, now or as soon as the link can take it. A
@@ -356,7 +425,8 @@ impl Edge {
         if self.config.on_upstream_loss == OnUpstreamLoss::Local {
             return self.confirm(now, id, names as usize);
         }
-        let refused: Vec<PendingSubscription> = client.subscribing.drain(..names as usize).collect();
+        let refused: Vec<PendingSubscription> =
+            client.subscribing.drain(..names as usize).collect();
         client.fulfil(Awaited::Subscription { names }, |reply| {
             reply.error("UPSTREAM the host did not confirm the subscription in time");
         });

@@ -18,6 +18,7 @@ use goblin_protocol::table::Kind;
 use goblin_protocol::time::{Now, Time};
 use tracing::{info, warn};
 
+use crate::client::{Exchange, Execution};
 use crate::config::{Config, OnGap};
 use crate::edge::{Edge, Randomness, Statistics};
 use crate::publications::{LostPublication, unpack};
@@ -439,11 +440,7 @@ impl Edge {
             self.handle_link_error(&error);
             self.restart_ended_session(now);
         }
-        if self
-            .upstream
-            .dial_at
-            .is_some_and(|at| at <= now.monotonic)
-        {
+        if self.upstream.dial_at.is_some_and(|at| at <= now.monotonic) {
             self.upstream.dial_at = None;
             self.upstream.actions.push_back(Action::Dial);
         }
@@ -487,8 +484,9 @@ impl Edge {
             };
             client.open_upstream = false;
             client.abandoned_replies = 0;
+            let executing = matches!(client.exchange.as_deref(), Some(Exchange::Execution(_)));
             client.exchange = None;
-            if client.transaction_open {
+            if executing || client.transaction.is_some() {
                 self.close(now, id, "its transaction was lost with the link's session");
                 continue;
             }
@@ -537,15 +535,35 @@ impl Edge {
             while let Some(client) = self.clients.get_mut(id) {
                 match client.session.replies.front() {
                     Some(Awaited::Command) => {
-                        client.exchange = None;
+                        let executed = client.exchange.take().is_some_and(|exchange| {
+                            matches!(
+                                *exchange,
+                                Exchange::Execution(Execution {
+                                    executed: Some(_),
+                                    ..
+                                })
+                            )
+                        });
+                        if executed {
+                            // Only the confirmation of its subscriptions is missing.
+                            self.drop_waiting_subscriptions(now, id);
+                            self.answer_unknown(id);
+                            continue;
+                        }
                         client.abandoned_replies += 1;
-                        client.fulfil(Awaited::Command, |reply| reply.error(OUTCOME_UNKNOWN));
+                        self.answer_unknown(id);
                     }
                     Some(Awaited::Subscription { .. }) => self.give_up_subscription(now, id),
                     Some(Awaited::Publication) | None => break,
                 }
             }
             self.settle(now, id);
+        }
+    }
+
+    fn answer_unknown(&mut self, id: ConnectionId) {
+        if let Some(client) = self.clients.get_mut(id) {
+            client.fulfil(Awaited::Command, |reply| reply.error(OUTCOME_UNKNOWN));
         }
     }
 

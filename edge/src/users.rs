@@ -138,8 +138,11 @@ impl Edge {
         if name == DEFAULT_USER {
             self.users.default = Rc::clone(&user);
         }
-        let keeps_channels = before
-            .is_some_and(|before| user.account.rights.keeps_channels_of(&before.account.rights));
+        let keeps_channels = before.is_some_and(|before| {
+            user.account
+                .rights
+                .keeps_channels_of(&before.account.rights)
+        });
         for id in self.clients.ids(|client| *client.user.name == *name) {
             if let Some(client) = self.clients.get_mut(id) {
                 client.user = Rc::clone(&user);

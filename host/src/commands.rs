@@ -28,9 +28,9 @@ use crate::users::DEFAULT_USER;
 /// A reply of at least this many bytes becomes the client's outbox instead of being copied into it.
 const SWAPPED_REPLY_BYTES_MIN: usize = 16 * 1024;
 
-/// The edge executes these itself, except inside a transaction.
-const NOT_BEHIND_AN_EDGE: &str =
-    "ERR not supported inside a transaction of a client that is connected to an edge";
+/// The reply to what the edge of the caller executes itself: inside a transaction it holds the place
+/// of the edge's own reply.
+const PLACE_OF_THE_EDGE: &str = "OK";
 
 impl Requests for Host {
     type Client = ConnectionId;
@@ -228,6 +228,11 @@ impl Host {
             | Command::ClientSetInfo
             | Command::ClientReply
             | Command::ClientInfo => self.client_own(now, caller, command, request, reply),
+            Command::ClientList | Command::ClientKill
+                if matches!(caller, Caller::Remote { .. }) =>
+            {
+                reply.simple(PLACE_OF_THE_EDGE);
+            }
             Command::ClientList => self.client_list(now, request, reply),
             Command::ClientKill => return self.client_kill(now, caller, request, reply),
             Command::ConfigGet => self.config_get(request.skip(2), reply),
@@ -301,8 +306,7 @@ impl Host {
             return reply.error("ERR EXEC without MULTI");
         };
         if transaction.failed {
-            return reply
-                .error("EXECABORT Transaction discarded because of previous errors.");
+            return reply.error("EXECABORT Transaction discarded because of previous errors.");
         }
         reply.array(transaction.queued.len());
         for request in &transaction.queued {
@@ -325,7 +329,7 @@ impl Host {
     ) {
         match caller {
             Caller::Direct(id) => self.subscribe(id, kind, request.skip(1), reply),
-            Caller::Remote { .. } => reply.error(NOT_BEHIND_AN_EDGE),
+            Caller::Remote { .. } => reply.simple(PLACE_OF_THE_EDGE),
         }
     }
 
@@ -338,7 +342,7 @@ impl Host {
     ) {
         match caller {
             Caller::Direct(id) => self.unsubscribe(id, kind, request.skip(1), reply),
-            Caller::Remote { .. } => reply.error(NOT_BEHIND_AN_EDGE),
+            Caller::Remote { .. } => reply.simple(PLACE_OF_THE_EDGE),
         }
     }
 
@@ -448,8 +452,7 @@ impl Host {
     ) {
         let id = match caller {
             Caller::Direct(id) => id,
-            // Only inside a transaction: the edge answers it otherwise.
-            Caller::Remote { .. } => return reply.error(NOT_BEHIND_AN_EDGE),
+            Caller::Remote { .. } => return reply.simple(PLACE_OF_THE_EDGE),
         };
         if command == Command::ClientInfo {
             let line = self

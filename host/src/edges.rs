@@ -130,7 +130,8 @@ impl Edges {
                         .conversation
                         .transaction
                         .as_ref()
-                        .map_or(-1, |open| i64::try_from(open.queued.len()).unwrap_or(i64::MAX)),
+                        .map_or(-1, |open| i64::try_from(open.queued.len())
+                            .unwrap_or(i64::MAX)),
                     String::from_utf8_lossy(&client.conversation.user.name),
                     edge.session.name(),
                 );
@@ -488,12 +489,7 @@ impl Host {
         {
             self.lose_edge(edge, "the edge gave its session up");
         }
-        match self
-            .edges
-            .by_session
-            .get(&authenticated.session)
-            .copied()
-        {
+        match self.edges.by_session.get(&authenticated.session).copied() {
             Some(edge) => self.resume_edge(now, id, edge, authenticated),
             None if authenticated.fresh => self.begin_edge(now, id, authenticated),
             None => self.refuse_lost(id, 0, authenticated),
@@ -736,12 +732,7 @@ impl Host {
         }
     }
 
-    fn handle_publication(
-        &mut self,
-        now: Now,
-        edge: usize,
-        publication: message::Publication<'_>,
-    ) {
+    fn handle_publication(&mut self, now: Now, edge: usize, publication: message::Publication<'_>) {
         let origin = match publication.delivery {
             DeliveryBy::Edge => Origin::Edge(edge),
             DeliveryBy::Host => Origin::EdgeHostOrdered(edge),
@@ -777,8 +768,9 @@ impl Host {
             let gone: Vec<Box<[u8]>> = self
                 .interest
                 .names_of(who, kind)
-                .map(Box::from)
-                .filter(|name: &Box<[u8]>| !stated.contains(&(kind, name.clone())))
+                .map(|name| (kind, name.into()))
+                .filter(|stands| !stated.contains(stands))
+                .map(|(_, name)| name)
                 .collect();
             for name in gone {
                 self.interest.unsubscribe(who, kind, &name);

@@ -8,9 +8,7 @@ use goblin_protocol::resp::Spans;
 use goblin_protocol::service::{
     Action, Closed, ConnectionId, Core, ListenerId, OUTPUT_SLICES_MAX, Opened, Service,
 };
-use goblin_protocol::session::{
-    ClientDescription, Clients, Environment, Session, run_requests,
-};
+use goblin_protocol::session::{ClientDescription, Clients, Environment, Session, run_requests};
 use goblin_protocol::table::{HashSeed, Kind, SubscriberId, SubscriptionTable};
 use goblin_protocol::time::{Now, Occasionally, Time};
 use tracing::{debug, warn};

@@ -12,8 +12,11 @@ use crate::host::Host;
 struct Parameter {
     name: &'static str,
     get: fn(&Host) -> String,
-    set: Option<fn(&mut Pending, &str) -> Result<(), &'static str>>,
+    set: Option<Set>,
 }
+
+/// Takes a new value, or says what is wrong with it.
+type Set = fn(&mut Pending, &str) -> Result<(), &'static str>;
 
 /// The parameters as a `CONFIG SET` wants them; applied when all of it is right.
 struct Pending {
@@ -106,9 +109,9 @@ impl Host {
     /// `CONFIG GET pattern …`.
     pub(crate) fn config_get(&self, patterns: Arguments<'_>, reply: &mut Writer<'_>) {
         let wanted = |name: &str| {
-            patterns.iter().any(|pattern| {
-                glob::matches(&pattern.to_ascii_lowercase(), name.as_bytes())
-            })
+            patterns
+                .iter()
+                .any(|pattern| glob::matches(&pattern.to_ascii_lowercase(), name.as_bytes()))
         };
         let fixed = FIXED
             .iter()
@@ -126,11 +129,7 @@ impl Host {
     }
 
     /// `CONFIG SET name value …`: all of it or nothing.
-    pub(crate) fn config_set(
-        &mut self,
-        pairs: Arguments<'_>,
-        reply: &mut Writer<'_>,
-    ) {
+    pub(crate) fn config_set(&mut self, pairs: Arguments<'_>, reply: &mut Writer<'_>) {
         let mut pending = Pending {
             limits: *self.clients.limits(),
             password: None,

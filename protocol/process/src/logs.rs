@@ -18,8 +18,7 @@ pub enum LogFormat {
 /// Starts logging. `GOBLIN_LOG` chooses what is logged, in the syntax of `tracing`'s filters; without
 /// it everything from `info` on.
 pub fn start(format: LogFormat) {
-    let filter =
-        EnvFilter::try_from_env("GOBLIN_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_from_env("GOBLIN_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr);

@@ -95,11 +95,7 @@ pub fn run<C: Core>(options: Options, make: impl FnOnce(Now, u16) -> C) -> Resul
     Ok(())
 }
 
-fn drain<C: Core>(
-    turn: &mut Turn<C, KernelTransport>,
-    poll_mode: PollMode,
-    signals: &AtomicU32,
-) {
+fn drain<C: Core>(turn: &mut Turn<C, KernelTransport>, poll_mode: PollMode, signals: &AtomicU32) {
     info!("draining");
     let mut clock = Clock::new();
     turn.transport_mut().close_listeners();

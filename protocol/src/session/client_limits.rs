@@ -81,10 +81,14 @@ impl ClientLimits {
         }
         let mut changed = *self;
         for class in words.chunks_exact(4) {
-            let (Some(hard), Some(soft), Ok(seconds)) =
-                (parse_bytes(class[1]), parse_bytes(class[2]), class[3].parse())
-            else {
-                return Err("Error in hard, soft or soft_seconds setting in buffer limit configuration.");
+            let (Some(hard), Some(soft), Ok(seconds)) = (
+                parse_bytes(class[1]),
+                parse_bytes(class[2]),
+                class[3].parse(),
+            ) else {
+                return Err(
+                    "Error in hard, soft or soft_seconds setting in buffer limit configuration.",
+                );
             };
             let limit = OutputLimit {
                 hard_bytes: hard,
@@ -165,7 +169,13 @@ mod tests {
             "normal 0 0 0 slave 0 0 0 pubsub 1048576 1024 5"
         );
         let before = limits;
-        for wrong in ["", "pubsub 1", "nosuch 1 1 1", "pubsub x 1 1", "normal 1 1 1 pubsub 1 1 x"] {
+        for wrong in [
+            "",
+            "pubsub 1",
+            "nosuch 1 1 1",
+            "pubsub x 1 1",
+            "normal 1 1 1 pubsub 1 1 x",
+        ] {
             assert!(limits.set_output_limits(wrong).is_err(), "{wrong}");
             assert_eq!(limits, before);
         }

@@ -97,8 +97,14 @@ impl ClientFilter {
     pub fn matches(&self, client: &ClientDescription<'_>) -> bool {
         let session = client.session;
         !self.nobody
-            && self.ids.as_ref().is_none_or(|ids| ids.contains(&session.id))
-            && self.peer.as_ref().is_none_or(|peer| **peer == *session.peer)
+            && self
+                .ids
+                .as_ref()
+                .is_none_or(|ids| ids.contains(&session.id))
+            && self
+                .peer
+                .as_ref()
+                .is_none_or(|peer| **peer == *session.peer)
             && self
                 .local
                 .as_ref()
@@ -211,8 +217,7 @@ impl KillRequest {
             let value = options.get(at + 1).ok_or("ERR syntax error")?;
             match lowercase(option).as_str() {
                 "id" => {
-                    let id = parse_id(value)
-                        .ok_or("ERR client-id should be greater than 0")?;
+                    let id = parse_id(value).ok_or("ERR client-id should be greater than 0")?;
                     filter.ids = Some(vec![id]);
                 }
                 "addr" => filter.peer = Some(text(value)),

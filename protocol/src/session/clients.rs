@@ -193,7 +193,11 @@ impl<C: HasSession> Clients<C> {
         let session = client.session_mut();
         let limit: &OutputLimit = self.limits.output(subscriber);
         let was_over = session.over_soft_limit_since.is_some();
-        if limit.exceeded(now, session.waiting_output(), &mut session.over_soft_limit_since) {
+        if limit.exceeded(
+            now,
+            session.waiting_output(),
+            &mut session.over_soft_limit_since,
+        ) {
             self.slow.push(session.connection);
         } else if !was_over && session.over_soft_limit_since.is_some() {
             self.over_soft_limit.push(session.connection);

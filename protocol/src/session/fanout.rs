@@ -71,12 +71,7 @@ impl Fanout {
 impl Encoding {
     #[cold]
     #[inline(never)]
-    fn encode(
-        &mut self,
-        version: Version,
-        publication: Publication<'_>,
-        pattern: Option<&[u8]>,
-    ) {
+    fn encode(&mut self, version: Version, publication: Publication<'_>, pattern: Option<&[u8]>) {
         if publication.payload.len() < SHARED_PAYLOAD_BYTES_MIN {
             return encode(&mut self.bytes, version, publication, pattern);
         }

@@ -8,8 +8,8 @@
 //! in the inbox. Output is appended to the outbox, replies through the [`ReplyQueue`], pushed messages
 //! directly: a push may stand between two replies, never inside one.
 
-mod client_limits;
 mod client_command;
+mod client_limits;
 mod client_list;
 mod clients;
 mod confirmation;
@@ -20,8 +20,8 @@ mod output_limit;
 mod replies;
 mod requests;
 
-pub use client_limits::{ClientLimits, parse_bytes};
 pub use client_command::client_command;
+pub use client_limits::{ClientLimits, parse_bytes};
 pub use client_list::{ClientDescription, ClientFilter, KillRequest};
 pub use clients::{Clients, HasSession};
 pub use confirmation::{subscription_words, write_confirmation};
@@ -143,8 +143,9 @@ impl Session {
             return;
         }
         let version = self.version;
-        self.replies
-            .write(&mut self.outbox, |out| write(&mut Writer::new(out, version)));
+        self.replies.write(&mut self.outbox, |out| {
+            write(&mut Writer::new(out, version))
+        });
     }
 
     /// Whether everything owed to a closing client has been handed to the transport.

@@ -101,7 +101,9 @@ impl Settings {
     pub(crate) fn listeners(&self) -> Result<Vec<Listener>, Failure> {
         let listeners = self.clients.listeners()?;
         if listeners.is_empty() {
-            return Err(Failure::usage("listen or unix is missing: nobody could connect"));
+            return Err(Failure::usage(
+                "listen or unix is missing: nobody could connect",
+            ));
         }
         Ok(listeners)
     }

@@ -80,13 +80,13 @@ impl Settings {
             |listener| matches!(listener.address, Address::Tcp(at) if !at.ip().is_loopback()),
         );
         match exposed {
-            Some(listener) if open && !self.clients.no_auth_tcp => Err(Failure::usage(
-                format_args!(
+            Some(listener) if open && !self.clients.no_auth_tcp => {
+                Err(Failure::usage(format_args!(
                     "listen {}: not loopback, and clients would need no password: set requirepass, \
                      or no-auth-tcp if that is meant",
                     listener.address
-                ),
-            )),
+                )))
+            }
             _ => Ok(()),
         }
     }
