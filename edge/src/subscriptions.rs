@@ -190,7 +190,7 @@ impl Edge {
                 .session
                 .replies
                 .fulfil(&mut client.session.outbox, |out| {
-                    out.extend_from_slice(&reply)
+                    out.extend_from_slice(&reply);
                 });
         }
     }

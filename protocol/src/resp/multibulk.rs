@@ -269,6 +269,23 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn a_short_length_is_a_canonical_number() {
+        // The bytes around the digits, and what a number may be mistaken for.
+        let bytes = b"/0123456789:-\r";
+        let any = || bytes.iter().copied();
+        for (first, second, third) in any().flat_map(|first| {
+            any().flat_map(move |second| any().map(move |third| (first, second, third)))
+        }) {
+            let line = [b'$', first, second, third, b'\r', b'\n'];
+            let end = line.iter().position(|&byte| byte == b'\r').unwrap();
+            let number =
+                parse_integer(&line[1..end]).and_then(|number| usize::try_from(number).ok());
+            let expected = number.map(|number| (number, end + 2));
+            assert_eq!(short_length(&line), expected, "{}", line.escape_ascii());
+        }
+    }
+
     proptest! {
         #[test]
         fn the_quick_way_reads_what_the_general_one_reads(
@@ -288,8 +305,8 @@ mod tests {
                 bytes[at] = byte;
             }
             let limits = RequestLimits::default();
-            let mut general = Vec::new();
-            let length = read(&bytes, &mut Progress::START, &limits, |span| general.push(span));
+            let (mut progress, mut general) = (Progress::START, Vec::new());
+            let length = read(&bytes, &mut progress, &limits, |span| general.push(span));
             let mut quick = [Span::default(); SHORT_COUNT_MAX];
             let (count, quick_length) = read_short(&bytes, &limits, &mut quick);
             let is_short = matches!(length, Ok(Some(_)))

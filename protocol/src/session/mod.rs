@@ -144,7 +144,7 @@ impl Session {
         }
         let version = self.version;
         self.replies.write(&mut self.outbox, |out| {
-            write(&mut Writer::new(out, version))
+            write(&mut Writer::new(out, version));
         });
     }
 
