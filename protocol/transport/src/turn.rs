@@ -128,8 +128,7 @@ impl<S: Service, T: Transport> Turn<S, T> {
         self.service.handle_turn(now);
         happened |= self.flush_backlog(now);
         while let Some(action) = self.service.poll_action() {
-            happened = true;
-            self.perform(now, action);
+            happened |= self.perform(now, action);
         }
         self.counters.turns_busy += u64::from(happened);
         happened
@@ -147,36 +146,42 @@ impl<S: Service, T: Transport> Turn<S, T> {
         noted > 0
     }
 
-    fn perform(&mut self, now: Now, action: Action) {
+    /// Returns whether that changed anything. A flush that the transport takes nothing of does not: a
+    /// core may ask again every turn, and a connection that is blocked must not keep us awake.
+    fn perform(&mut self, now: Now, action: Action) -> bool {
         match action {
             Action::Dial => self.transport.dial(),
-            Action::Flush(id) => self.flush(now, id),
+            Action::Flush(id) => return self.flush(now, id),
             Action::Close(id) => self.transport.close(id),
             Action::Pause(id) => self.transport.pause(id),
             Action::Resume(id) => self.transport.resume(id),
         }
+        true
     }
 
     /// Writes the connection's output until there is none, the transport takes no more, or it has
-    /// had its share.
-    fn flush(&mut self, now: Now, id: ConnectionId) {
+    /// had its share. Returns whether anything was written.
+    fn flush(&mut self, now: Now, id: ConnectionId) -> bool {
+        let mut wrote = false;
         for _ in 0..WRITES_PER_FLUSH {
             let mut slices = [IoSlice::new(&[]); OUTPUT_SLICES_MAX];
             let filled = self.service.output(id, &mut slices);
             let slices = slices.get(..filled).unwrap_or(&slices);
             let offered: usize = slices.iter().map(|slice| slice.len()).sum();
             if offered == 0 {
-                return;
+                return wrote;
             }
             let taken = self.transport.write(id, slices);
             if taken > 0 {
                 self.service.handle_written(now, id, taken);
+                wrote = true;
             }
             if taken < offered || filled < OUTPUT_SLICES_MAX {
-                return;
+                return wrote;
             }
         }
         self.backlog.push(id);
+        true
     }
 
     /// Sleeps until the transport has something or the core's deadline is due, and returns the time

@@ -120,6 +120,18 @@ fn a_short_write_goes_on_when_there_is_room_and_not_before() {
 }
 
 #[test]
+fn a_flush_that_moves_nothing_does_not_count_as_work() {
+    let mut turn = with_connections(1);
+    turn.transport_mut().room = 0;
+    turn.service_mut().send(id(0), vec![0; 10]);
+    assert!(
+        !turn.turn(Now::default()),
+        "a blocked connection keeps nobody awake"
+    );
+    assert_eq!(turn.transport().writes, [(id(0), 0)]);
+}
+
+#[test]
 fn a_long_backlog_is_written_in_shares() {
     let mut turn = with_connections(2);
     let slices = OUTPUT_SLICES_MAX * WRITES_PER_FLUSH * 2 + 1;
