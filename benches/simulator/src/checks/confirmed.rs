@@ -4,12 +4,15 @@
 //! answered with a number, came to it. A subscription that ended (unsubscribed, disconnected, closed
 //! by a gap) may miss the last ones, and none before one that it got of the same publisher.
 //!
-//! Missing is allowed in a gap that the subscriber's edge counted (P5), and what an edge that was on
-//! its own delivered to its own clients alone (P6). What is missing in times of trouble without a
+//! Missing is allowed in a gap that the subscriber's edge counted (P5), and, with
+//! `--on-upstream-loss local`, what an edge that was on its own delivered to its own clients alone, and
+//! for subscriptions that it confirmed alone what came from elsewhere before it was back (P6). What is missing in times of trouble without a
 //! counted gap is reported as P5: a silent gap.
 
-use super::Case;
+use goblin_edge::OnUpstreamLoss;
+
 use super::holdings::{Holding, Span};
+use super::{AFTERMATH, Case};
 use crate::history::{Connection, Outcome, Place};
 use crate::verdict::{Findings, at};
 
@@ -46,6 +49,24 @@ fn is_delivered_to(case: &Case<'_>, number: usize, connection: &Connection) -> b
     }
 }
 
+/// Whether an edge that was on its own has confirmed the subscription on its own, too (P6), and the
+/// host had yet to hear of it.
+fn was_confirmed_alone(
+    case: &Case<'_>,
+    span: &Span,
+    number: usize,
+    connection: &Connection,
+) -> bool {
+    let (Place::Edge(edge), Some(confirmed)) = (connection.place, span.confirmed) else {
+        return false;
+    };
+    let sent = case.history.publications[number].sent;
+    let trouble = case.history.edges[edge].trouble_at(confirmed);
+    case.plan.edges[edge].on_upstream_loss == OnUpstreamLoss::Local
+        && trouble.is_some_and(|trouble| sent <= trouble.until + AFTERMATH)
+        && (!case.history.is_neighbour(number, connection) || case.is_left_to_host(number))
+}
+
 fn must_have(case: &Case<'_>, holding: &Holding, span: &Span, number: usize) -> bool {
     let publication = &case.history.publications[number];
     let connection = &case.history.connections[holding.connection];
@@ -57,6 +78,9 @@ fn must_have(case: &Case<'_>, holding: &Holding, span: &Span, number: usize) -> 
         .flatten()
         .min();
     if publication.sent < confirmed || ended.is_some_and(|ended| publication.sent >= ended) {
+        return false;
+    }
+    if was_confirmed_alone(case, span, number, connection) {
         return false;
     }
     match ended {
