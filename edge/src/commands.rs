@@ -213,20 +213,12 @@ impl Edge {
     /// The request needs the link and the link cannot take it. The client waits, unless it has done
     /// so long enough.
     pub(crate) fn wait_for_link(&mut self, now: Now, id: ConnectionId) -> Flow {
-        let down = self.upstream.gate() == Gate::Closed;
         let Some(client) = self.clients.get_mut(id) else {
             return Flow::Close;
         };
         if client.gave_up {
             self.statistics.upstream_errors += 1;
-            return self.reject(
-                id,
-                if down {
-                    "UPSTREAM the host cannot be reached"
-                } else {
-                    "UPSTREAM busy: the host does not keep up"
-                },
-            );
+            return self.reject(id, "UPSTREAM the host cannot be reached");
         }
         if !matches!(client.stall, Some(Stall::Link { .. })) {
             client.stall = Some(Stall::Link {

@@ -16,7 +16,7 @@ use goblin_protocol::time::{Now, Occasionally, Time};
 use tracing::warn;
 
 use crate::client::{Client, Exchange, Stall};
-use crate::config::{Config, OnUpstreamLoss};
+use crate::config::Config;
 use crate::publications::Publications;
 use crate::subscriptions::Interest;
 use crate::upstream::{Gate, Upstream};
@@ -285,18 +285,17 @@ impl Edge {
         }
     }
 
-    /// Clients whose wait for the link is over, one way or the other.
+    /// Clients whose wait for the link is over: it takes messages again, or it has been down for as
+    /// long as they may wait. While it is merely full they wait on, and are not read from.
     fn serve_waiting(&mut self, now: Now) {
-        let open = self.upstream.gate() == Gate::Open
-            || (self.users.are_known() && self.config.on_upstream_loss == OnUpstreamLoss::Local);
-        let mut remaining = self.waiting_for_link.len();
-        while remaining > 0 {
-            remaining -= 1;
+        for _ in 0..self.waiting_for_link.len() {
             let Some((since, id)) = self.waiting_for_link.front().copied() else {
                 return;
             };
-            let expired = now.monotonic.since(since) >= self.config.upstream_timeout;
-            if !open && !expired {
+            let gate = self.upstream.gate();
+            let expired =
+                gate == Gate::Closed && now.monotonic.since(since) >= self.config.upstream_timeout;
+            if gate != Gate::Open && !expired {
                 return;
             }
             self.waiting_for_link.pop_front();
@@ -306,8 +305,8 @@ impl Edge {
             if client.stall != Some(Stall::Link { since }) {
                 continue;
             }
-            client.gave_up = expired && !open;
-            if expired && !open && !self.users.are_known() {
+            client.gave_up = expired;
+            if expired && !self.users.are_known() {
                 self.refuse_unknown(now, id);
             } else {
                 self.run(now, id, &[]);
@@ -483,6 +482,7 @@ impl Service for Edge {
         let waiting = self
             .waiting_for_link
             .front()
+            .filter(|_| self.upstream.gate() == Gate::Closed)
             .map(|(since, _)| *since + self.config.upstream_timeout);
         [
             Some(self.next_housekeeping),

@@ -53,6 +53,17 @@ enum Announcement {
     Confirmed,
 }
 
+/// How far the orderly end of a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parting {
+    /// It is not ending.
+    No,
+    /// The driver has been asked to flush and to close it.
+    Asked,
+    /// It has had its turn to do so.
+    Done,
+}
+
 pub(crate) struct Upstream {
     session: Session,
     random: Randomness,
@@ -60,14 +71,15 @@ pub(crate) struct Upstream {
     connection: Option<ConnectionId>,
     /// When to dial next; `None` while a dial or a connection is there.
     dial_at: Option<Time>,
-    /// The connection is to be closed once the driver has flushed it.
-    parting: bool,
+    parting: Parting,
     flush_asked: bool,
     actions: VecDeque<Action>,
     announcement: Announcement,
     epoch: u64,
     /// Since when the link is down; `None` while it is up.
     down_since: Option<Time>,
+    /// The log says that the link is down.
+    told_down: bool,
     /// What waited for the host when the link went down has been answered.
     gave_up: bool,
     goodbye_said: bool,
@@ -82,12 +94,13 @@ impl Upstream {
             random,
             connection: None,
             dial_at: Some(now.monotonic),
-            parting: false,
+            parting: Parting::No,
             flush_asked: false,
             actions: VecDeque::new(),
             announcement: Announcement::NoSession,
             epoch: 0,
             down_since: Some(now.monotonic),
+            told_down: false,
             gave_up: false,
             goodbye_said: false,
         }
@@ -214,9 +227,9 @@ impl Upstream {
     /// Closes the connection once the peer has been told why, as far as the transport takes it.
     fn part(&mut self) {
         if let Some(id) = self.connection
-            && !self.parting
+            && self.parting == Parting::No
         {
-            self.parting = true;
+            self.parting = Parting::Asked;
             self.actions.push_back(Action::Flush(id));
             self.actions.push_back(Action::Close(id));
         }
@@ -227,7 +240,7 @@ impl Upstream {
             return Some(action);
         }
         let id = self.connection?;
-        if self.flush_asked || self.parting || !self.session.has_output() {
+        if self.flush_asked || self.parting != Parting::No || !self.session.has_output() {
             return None;
         }
         self.flush_asked = true;
@@ -239,7 +252,7 @@ impl Upstream {
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Time> {
-        if self.parting && self.actions.is_empty() {
+        if self.parting != Parting::No {
             return Some(Time::ZERO);
         }
         [self.dial_at, self.session.next_deadline()]
@@ -315,6 +328,7 @@ impl Edge {
 
     fn handle_link_error(&mut self, error: &LinkError) {
         warn!(%error, "link broken");
+        self.upstream.told_down = true;
         self.upstream.part();
     }
 
@@ -322,6 +336,7 @@ impl Edge {
         self.upstream.backoff.reset();
         self.upstream.down_since = None;
         self.upstream.gave_up = false;
+        self.upstream.told_down = false;
         self.wants_environment = true;
         info!(
             resumed = connected.resumed,
@@ -412,8 +427,11 @@ impl Edge {
     }
 
     pub(crate) fn handle_upstream_closed(&mut self, now: Now, why: Closed) {
-        if self.upstream.down_since.is_none() || self.upstream.connection.is_some() {
-            warn!(?why, "link down");
+        if !std::mem::replace(&mut self.upstream.told_down, true) {
+            warn!(
+                ?why,
+                "the host cannot be reached; trying again until it can"
+            );
         }
         self.disconnect(now);
     }
@@ -421,7 +439,7 @@ impl Edge {
     fn disconnect(&mut self, now: Now) {
         let upstream = &mut self.upstream;
         upstream.connection = None;
-        upstream.parting = false;
+        upstream.parting = Parting::No;
         upstream.session.handle_disconnected(now);
         upstream.down_since.get_or_insert(now.monotonic);
         if !upstream.goodbye_said {
@@ -433,8 +451,10 @@ impl Edge {
     /// What time and the turn before have left to do.
     pub(crate) fn drive_upstream(&mut self, now: Now) {
         self.upstream.flush_asked = false;
-        if self.upstream.parting {
-            self.disconnect(now);
+        match self.upstream.parting {
+            Parting::No => {}
+            Parting::Asked => self.upstream.parting = Parting::Done,
+            Parting::Done => self.disconnect(now),
         }
         if let Err(error) = self.upstream.session.handle_time(now) {
             self.handle_link_error(&error);

@@ -73,8 +73,10 @@ pub(crate) struct Edges {
     by_session: HashMap<u64, usize>,
     actions: VecDeque<Action>,
     unflushed: VecDeque<usize>,
-    /// Connections whose closing has been asked for; they are forgotten in the next turn.
+    /// Connections that the driver has been asked to flush and to close.
     parting: Vec<ConnectionId>,
+    /// Those of them for which it has had its turn.
+    parted: Vec<ConnectionId>,
     /// The command of an edge's client, put together from the link's words.
     request: OwnedRequest,
     sessions_begun: u64,
@@ -96,6 +98,7 @@ impl Edges {
             actions: VecDeque::new(),
             unflushed: VecDeque::new(),
             parting: Vec::new(),
+            parted: Vec::new(),
             request: OwnedRequest::default(),
             sessions_begun: 0,
             sessions_lost: 0,
@@ -311,7 +314,7 @@ impl Edges {
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Time> {
-        if !self.parting.is_empty() {
+        if !(self.parting.is_empty() && self.parted.is_empty()) {
             return Some(Time::ZERO);
         }
         let sessions = self.iter().filter_map(|edge| edge.session.next_deadline());
@@ -455,7 +458,7 @@ impl Host {
             }
         }
         self.edges.mark_unflushed(edge);
-        self.apply_user_changes(now);
+        self.apply_user_changes(now, None);
     }
 
     fn receive_handshake(&mut self, now: Now, id: ConnectionId, bytes: &[u8]) {
@@ -638,7 +641,8 @@ impl Host {
 
     /// What time and the turn before have left to do.
     pub(crate) fn drive_edges(&mut self, now: Now) {
-        for id in std::mem::take(&mut self.edges.parting) {
+        let parting = std::mem::take(&mut self.edges.parting);
+        for id in std::mem::replace(&mut self.edges.parted, parting) {
             self.edge_disconnected(now, id);
         }
         for edge in 0..self.edges.edges.len() {

@@ -174,8 +174,8 @@ impl Host {
         if let Some(client) = self.clients.get_mut(id) {
             client.session.inbox = inbox;
         }
+        self.apply_user_changes(now, Some(id));
         self.settle(now, id);
-        self.apply_user_changes(now);
     }
 
     /// Writes a client's output, or closes it when it is finished.
@@ -265,8 +265,9 @@ impl Host {
         }
     }
 
-    /// Tells everybody what the last command changed about the users.
-    pub(crate) fn apply_user_changes(&mut self, now: Now) {
+    /// Tells everybody what the last commands changed about the users. The client that sent them, if it
+    /// must go itself, goes behind its replies.
+    pub(crate) fn apply_user_changes(&mut self, now: Now, sender: Option<ConnectionId>) {
         for change in self.users.take_changes() {
             match change {
                 Change::Changed {
@@ -274,7 +275,7 @@ impl Host {
                     loses_channels,
                 } => {
                     self.edges.tell_user(now, &user);
-                    self.replace_user(&user, loses_channels);
+                    self.replace_user(&user, loses_channels, sender);
                 }
                 Change::Removed(name) => {
                     self.edges.tell_user_gone(now, &name);
@@ -282,14 +283,19 @@ impl Host {
                         .clients
                         .ids(|client| *client.conversation.user.name == *name)
                     {
-                        self.end_for_lost_rights(now, id);
+                        self.expel(id, sender, "its user was deleted");
                     }
                 }
             }
         }
     }
 
-    fn replace_user(&mut self, user: &Arc<User>, loses_channels: bool) {
+    fn replace_user(
+        &mut self,
+        user: &Arc<User>,
+        loses_channels: bool,
+        sender: Option<ConnectionId>,
+    ) {
         for id in self
             .clients
             .ids(|client| client.conversation.user.name == user.name)
@@ -298,18 +304,18 @@ impl Host {
                 client.conversation.user = Arc::clone(user);
             }
             if loses_channels && self.holds_forbidden_subscription(id, user) {
-                self.close(id, "rights to a channel were revoked");
+                self.expel(id, sender, "rights to a channel were revoked");
             }
         }
         self.edges.replace_user(user);
     }
 
-    /// Closes a client that must go, behind the reply it is owed if it sent the command itself.
-    fn end_for_lost_rights(&mut self, now: Now, id: ConnectionId) {
-        if let Some(client) = self.clients.get_mut(id) {
+    fn expel(&mut self, id: ConnectionId, sender: Option<ConnectionId>, why: &str) {
+        if Some(id) != sender {
+            self.close(id, why);
+        } else if let Some(client) = self.clients.get_mut(id) {
             client.session.closing = true;
         }
-        self.settle(now, id);
     }
 
     fn holds_forbidden_subscription(&self, id: ConnectionId, user: &User) -> bool {
