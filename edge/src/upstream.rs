@@ -427,7 +427,8 @@ impl Edge {
     }
 
     pub(crate) fn handle_upstream_closed(&mut self, now: Now, why: Closed) {
-        if !std::mem::replace(&mut self.upstream.told_down, true) {
+        let told = std::mem::replace(&mut self.upstream.told_down, true);
+        if !told && !self.upstream.goodbye_said {
             warn!(
                 ?why,
                 "the host cannot be reached; trying again until it can"
@@ -442,10 +443,11 @@ impl Edge {
         upstream.parting = Parting::No;
         upstream.session.handle_disconnected(now);
         upstream.down_since.get_or_insert(now.monotonic);
+        self.restart_ended_session(now);
+        let upstream = &mut self.upstream;
         if !upstream.goodbye_said {
             upstream.dial_at = Some(now.monotonic + upstream.backoff.next_delay());
         }
-        self.restart_ended_session(now);
     }
 
     /// What time and the turn before have left to do.
@@ -484,6 +486,8 @@ impl Edge {
         self.upstream.announcement = Announcement::NoSession;
         let id = draw(&mut self.upstream.random);
         self.upstream.session.restart(id);
+        // Another session is the answer, not more patience.
+        self.upstream.backoff.reset();
         self.interest.forget_unstated();
         self.lose_replies(now);
         if had_session {
