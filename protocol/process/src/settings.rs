@@ -31,21 +31,20 @@ const FLAGS_ONLY: [&str; 4] = ["config", "check-config", "help", "version"];
 /// The flag, file or key that is wrong.
 pub fn load<S>() -> Result<S, Failure>
 where
-    S: Parser + Serialize + DeserializeOwned + AsRef<ProcessSettings>,
+    S: Parser + Serialize + DeserializeOwned + AsMut<ProcessSettings>,
 {
-    let flags = S::try_parse().map_err(|error| match error.kind() {
+    let mut flags = S::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
         _ => Failure::usage(first_lines(&error.to_string())),
     })?;
-    match &flags.as_ref().config {
-        None => Ok(flags),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                Failure::usage(format_args!("--config {}: {error}", path.display()))
-            })?;
-            merge(&flags, &text, path)
-        }
-    }
+    let Some(path) = flags.as_mut().config.clone() else {
+        return Ok(flags);
+    };
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Failure::usage(format_args!("--config {}: {error}", path.display())))?;
+    let mut merged = merge(&flags, &text, &path)?;
+    merged.as_mut().check_config = flags.as_mut().check_config;
+    Ok(merged)
 }
 
 /// Fills what `flags` leave open from the text of a file.
@@ -70,6 +69,12 @@ where
         .find(|key| !known(key) || FLAGS_ONLY.contains(&key.as_str()))
     {
         return Err(wrong(format!("unknown key '{key}'")));
+    }
+    for (key, value) in &table {
+        let alone = toml::Table::from_iter([(key.clone(), value.clone())]);
+        if let Err(error) = S::deserialize(alone) {
+            return Err(wrong(format!("{key}: {}", in_one_line(&error))));
+        }
     }
     let given = toml::Table::try_from(flags).map_err(|error| wrong(error.to_string()))?;
     let is_given = |value: &toml::Value| match value {
@@ -368,5 +373,57 @@ impl LinkSettings {
                 Key::BYTES_MIN
             ))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Parser, Debug, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    struct Settings {
+        #[command(flatten)]
+        #[serde(flatten)]
+        clients: ClientSettings,
+        #[command(flatten)]
+        #[serde(flatten)]
+        process: ProcessSettings,
+    }
+
+    fn merged(flags: &[&str], file: &str) -> Result<Settings, String> {
+        let flags = Settings::parse_from(std::iter::once(&"test").chain(flags));
+        merge(&flags, file, Path::new("test.toml")).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
+        let file = "listen = [\"127.0.0.1:1\"]\nmaxclients = 5\ntimeout = 9\npoll = \"busy\"\n\
+                    proto-max-bulk-len = \"1mb\"\nmlock = true";
+        let settings = merged(&["--maxclients", "7"], file).unwrap();
+        assert_eq!(settings.clients.listen, ["127.0.0.1:1"]);
+        assert_eq!(settings.clients.maxclients, Some(7));
+        assert_eq!(settings.clients.timeout, Some(9));
+        assert_eq!(settings.clients.proto_max_bulk_len, Some(Bytes(1 << 20)));
+        assert_eq!(settings.clients.tcp_keepalive, None);
+        assert_eq!(settings.process.poll, Some(Poll::Busy));
+        assert!(settings.process.mlock);
+        let settings = merged(&["--listen", "127.0.0.1:2"], file).unwrap();
+        assert_eq!(settings.clients.listen, ["127.0.0.1:2"]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_named_with_its_key() {
+        let problem = |file| merged(&[], file).unwrap_err();
+        assert_eq!(
+            problem("maxclient = 5"),
+            "test.toml: unknown key 'maxclient'"
+        );
+        assert_eq!(problem("config = \"x\""), "test.toml: unknown key 'config'");
+        assert!(problem("maxclients = \"5\"").starts_with("test.toml: maxclients: "));
+        assert!(problem("poll = \"lazy\"").starts_with("test.toml: poll: "));
+        assert!(problem("proto-max-bulk-len = \"1tb\"").contains("proto-max-bulk-len: "));
+        assert!(problem("maxclients =").starts_with("test.toml: "));
+        assert!(!problem("maxclients =").contains('\n'));
     }
 }

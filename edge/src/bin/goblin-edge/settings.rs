@@ -82,9 +82,9 @@ enum DeliveryName {
     Host,
 }
 
-impl AsRef<ProcessSettings> for Settings {
-    fn as_ref(&self) -> &ProcessSettings {
-        &self.process
+impl AsMut<ProcessSettings> for Settings {
+    fn as_mut(&mut self) -> &mut ProcessSettings {
+        &mut self.process
     }
 }
 

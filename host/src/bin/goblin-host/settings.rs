@@ -40,9 +40,9 @@ pub(crate) struct Settings {
     process: ProcessSettings,
 }
 
-impl AsRef<ProcessSettings> for Settings {
-    fn as_ref(&self) -> &ProcessSettings {
-        &self.process
+impl AsMut<ProcessSettings> for Settings {
+    fn as_mut(&mut self) -> &mut ProcessSettings {
+        &mut self.process
     }
 }
 
