@@ -664,6 +664,12 @@ impl Host {
             } else {
                 self.lose_edge(edge, &error.to_string());
             }
+        } else if state.connection.is_none()
+            && let Some(loss) = state.session.loss()
+        {
+            // It was given up while the link was down; nobody else will say so.
+            let loss = loss.to_string();
+            self.lose_edge(edge, &loss);
         }
         self.edges.mark_unflushed(edge);
     }
