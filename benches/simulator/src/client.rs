@@ -157,7 +157,6 @@ impl Client {
         let closed = network.closed();
         if !bytes.is_empty() {
             history.digest.add(now, self.number, &bytes);
-            history.connections[self.number].received_bytes += bytes.len();
             self.received.extend_from_slice(&bytes);
             self.read_values(history, now);
             self.flush();
@@ -280,8 +279,8 @@ impl Client {
         let mut outcomes = Vec::new();
         match &command.ask {
             Ask::Publish(publication) => {
-                let queued = matches!(reply, Value::Simple(_));
-                history.publications[*publication].in_transaction &= queued;
+                let executed = matches!(reply, Value::Integer(_));
+                history.publications[*publication].in_transaction &= !executed;
                 outcomes.push((*publication, outcome(reply)));
             }
             Ask::Exec(publications) => match reply {
@@ -312,10 +311,12 @@ impl Client {
     }
 }
 
-/// What the reply to a publication says; `QUEUED` says nothing yet.
+/// What the reply to a publication says. `QUEUED` says nothing yet, nor does an error that says that
+/// nobody knows.
 fn outcome(reply: &Value) -> Outcome {
     match reply {
         Value::Integer(count) => Outcome::Delivered(*count),
+        Value::Error(text) if text.ends_with(b"outcome is unknown") => Outcome::Unknown,
         Value::Error(text) => match delivered_here(text) {
             Some(count) => Outcome::Lost(count),
             None => Outcome::Refused,
@@ -369,6 +370,8 @@ mod tests {
         assert_eq!(outcome(&Value::Error(reply.to_vec())), Outcome::Lost(12));
         let reply = b"UPSTREAM the host cannot be reached";
         assert_eq!(outcome(&Value::Error(reply.to_vec())), Outcome::Refused);
+        let reply = b"UPSTREAM the host cannot be reached; the outcome is unknown";
+        assert_eq!(outcome(&Value::Error(reply.to_vec())), Outcome::Unknown);
         assert_eq!(outcome(&Value::Integer(3)), Outcome::Delivered(3));
         assert_eq!(
             outcome(&Value::Simple(b"QUEUED".to_vec())),

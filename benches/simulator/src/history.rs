@@ -61,10 +61,6 @@ pub struct Connection {
     pub cut: Option<Time>,
     /// From when until when it did not read.
     pub slow: Option<(Time, Time)>,
-    /// What it received, in bytes.
-    pub received_bytes: usize,
-    /// What it received in the moment in which it read again, in bytes.
-    pub backlog: usize,
     /// In the order sent.
     pub commands: Vec<Command>,
     /// In the order of the commands, a name at a time.

@@ -26,3 +26,4 @@ mod world;
 
 pub use run::{run, run_plan};
 pub use verdict::{Counts, Outcome, Violation};
+pub use world::virtual_time;

@@ -1,5 +1,6 @@
 //! Runs seeds: one and tells its story, many and sums up, or without an end.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -8,7 +9,10 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
+use goblin_simulator::history::Connection;
 use goblin_simulator::{Counts, Outcome};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::FormatTime;
 
 /// How often a soak says how far it is, in seeds.
 const SOAK_REPORT: u64 = 500;
@@ -20,6 +24,12 @@ struct Arguments {
     /// Run this seed, tell what happened and what was wrong.
     #[arg(long, group = "what")]
     seed: Option<u64>,
+    /// Tell of this connection, too.
+    #[arg(long, requires = "seed")]
+    connection: Option<usize>,
+    /// Show what the cores log.
+    #[arg(long, requires = "seed")]
+    log: bool,
     /// Run this many seeds and sum up.
     #[arg(long, group = "what")]
     seeds: Option<u64>,
@@ -33,8 +43,15 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if arguments.log {
+        tracing_subscriber::fmt()
+            .with_timer(VirtualTime)
+            .with_ansi(false)
+            .with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG)
+            .init();
+    }
     let done = match (arguments.seed, arguments.seeds) {
-        (Some(seed), _) => tell(seed),
+        (Some(seed), _) => tell(seed, arguments.connection),
         (_, Some(count)) => run_many(arguments.first, count),
         _ => soak(arguments.first),
     };
@@ -44,8 +61,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// Stamps logs with the time in the simulated world.
+struct VirtualTime;
+
+impl FormatTime for VirtualTime {
+    fn format_time(&self, writer: &mut Writer<'_>) -> fmt::Result {
+        let at = goblin_simulator::virtual_time();
+        write!(writer, "{:>11.3} ms ", at.as_nanos() as f64 / 1e6)
+    }
+}
+
 /// Runs a seed and tells its story. True if it passed.
-fn tell(seed: u64) -> io::Result<bool> {
+fn tell(seed: u64, connection: Option<usize>) -> io::Result<bool> {
     let outcome = goblin_simulator::run(seed);
     let mut out = io::stdout().lock();
     let plan = &outcome.plan;
@@ -72,10 +99,50 @@ fn tell(seed: u64) -> io::Result<bool> {
         outcome.history.publications.len(),
         outcome.history.end.as_nanos() as f64 / 1e9,
     )?;
+    if let Some(connection) = connection.and_then(|it| outcome.history.connections.get(it)) {
+        write_connection(&mut out, connection)?;
+    }
     write_counts(&mut out, &outcome.counts)?;
     writeln!(out, "digest {:016x}", outcome.history.digest.value())?;
     write_verdict(&mut out, &outcome)?;
     Ok(outcome.violations.is_empty())
+}
+
+/// What one connection sent and received, in the order of time.
+fn write_connection(out: &mut impl Write, connection: &Connection) -> io::Result<()> {
+    let version = if connection.resp3 { 3 } else { 2 };
+    writeln!(out, "a client of {:?}, RESP{version}", connection.place)?;
+    let mut lines = vec![(connection.opened, "connects".to_owned())];
+    for command in &connection.commands {
+        lines.push((command.sent, format!("asks {:?}", command.ask)));
+        if let Some(answered) = command.answered {
+            let text = format!("{:?} gets {:?}", command.ask, command.replies);
+            lines.push((answered, text));
+        }
+    }
+    for delivery in &connection.deliveries {
+        let text = format!(
+            "publication {} through {:?}",
+            delivery.publication, delivery.via
+        );
+        lines.push((delivery.at, text));
+    }
+    let ends = [
+        (connection.left, "leaves"),
+        (connection.cut, "is cut"),
+        (connection.closed.map(|closed| closed.0), "is closed"),
+        (connection.slow.map(|slow| slow.0), "stops reading"),
+        (connection.slow.map(|slow| slow.1), "reads again"),
+    ];
+    lines.extend(
+        ends.into_iter()
+            .filter_map(|(at, text)| Some((at?, text.to_owned()))),
+    );
+    lines.sort_by_key(|line| line.0);
+    for (at, text) in lines {
+        writeln!(out, "{:>11.3} ms  {text}", at.as_nanos() as f64 / 1e6)?;
+    }
+    Ok(())
 }
 
 fn write_counts(out: &mut impl Write, counts: &Counts) -> io::Result<()> {

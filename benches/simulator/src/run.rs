@@ -244,19 +244,12 @@ impl Run {
                 client.number
             })
             .collect();
-        for number in &awake {
-            let connection = &mut self.world.history.connections[*number];
-            connection.backlog = connection.received_bytes;
-            if let Some((_, until)) = &mut connection.slow {
+        for number in awake {
+            if let Some((_, until)) = &mut self.world.history.connections[number].slow {
                 *until = now;
             }
             let text = format!("connection {number} reads again");
             self.world.history.tell(now, text);
-        }
-        self.run_for(Duration::from_millis(5));
-        for number in awake {
-            let connection = &mut self.world.history.connections[number];
-            connection.backlog = connection.received_bytes - connection.backlog;
         }
     }
 

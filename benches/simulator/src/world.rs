@@ -6,6 +6,7 @@
 //! Time moves in steps of [`STEP`]: whatever is due within one step happens together. That changes no
 //! order within a connection and makes a run several times shorter.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use goblin_edge::Edge;
@@ -29,6 +30,16 @@ const STEP: Duration = Duration::from_micros(50);
 const ROUNDS_MAX: usize = 2_000;
 /// The end of time, for what lasts.
 const NEVER: Time = Time::from_nanos(u64::MAX);
+
+thread_local! {
+    static NOW: Cell<Time> = const { Cell::new(Time::ZERO) };
+}
+
+/// The time in the world that this thread runs, for its logs.
+#[must_use]
+pub fn virtual_time() -> Time {
+    NOW.get()
+}
 
 const HOST: &str = "host";
 const HOST_LINK: &str = "host-link";
@@ -186,8 +197,6 @@ impl World {
             closed: None,
             cut: None,
             slow: None,
-            received_bytes: 0,
-            backlog: 0,
             commands: Vec::new(),
             subscriptions: Vec::new(),
             deliveries: Vec::new(),
@@ -266,6 +275,7 @@ impl World {
     /// Takes turns until nobody has anything to do at this time.
     fn come_to_rest(&mut self) {
         let now = self.network.now();
+        NOW.set(now.monotonic);
         for _ in 0..ROUNDS_MAX {
             let mut busy = self.host.turn(now);
             for edge in &mut self.edges {

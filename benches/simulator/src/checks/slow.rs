@@ -2,10 +2,13 @@
 //! for it.
 //!
 //! Checked: a client that did not read while clearly more than the bound was published to it is closed;
-//! what it finds when it reads again is at most the bound, what the network holds, and what comes
-//! meanwhile. That the others get theirs in time is what the other checkers check.
+//! what it finds when it reads again, of what others of its place had got by then, is at most the bound
+//! and what the network holds. That the others get theirs in time is what the other checkers check.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
+
+use goblin_protocol::time::Time;
 
 use super::Case;
 use crate::history::Outcome;
@@ -15,7 +18,7 @@ use crate::verdict::{Findings, at};
 
 /// What was answered this long before the client read again was delivered by then.
 const DELIVERED: Duration = Duration::from_millis(20);
-/// Around the payload of a delivery, and what arrives while the client catches up.
+/// Around the payloads, and deliveries that were made and on their way to the others.
 const SLACK_BYTES: usize = 64 * 1024;
 
 pub(super) fn check(case: &Case<'_>, findings: &mut Findings) {
@@ -49,15 +52,40 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Findings) {
                 ),
             );
         }
-        if connection.backlog > OUTPUT_BYTES_MAX + held_elsewhere {
+        let backlog = backlog(case, number, since, until);
+        if backlog > OUTPUT_BYTES_MAX + held_elsewhere {
             findings.report(
                 "P7",
                 format!(
-                    "{} {} bytes waited for connection {number}, which did not read",
+                    "{} {backlog} bytes waited for connection {number}, which did not read",
                     at(until),
-                    connection.backlog,
                 ),
             );
         }
     }
+}
+
+/// The bytes that a client found when it read again and that were written for it before: its
+/// publisher or another subscriber of the same place had heard of each of them.
+fn backlog(case: &Case<'_>, number: usize, since: Time, until: Time) -> usize {
+    let connection = &case.history.connections[number];
+    let heard: BTreeSet<usize> = case
+        .history
+        .connections
+        .iter()
+        .filter(|other| other.place == connection.place && other.life == connection.life)
+        .flat_map(|other| &other.deliveries)
+        .filter(|delivery| since <= delivery.at && delivery.at < until)
+        .map(|delivery| delivery.publication)
+        .collect();
+    let late = connection.deliveries.iter().filter(|delivery| {
+        let publication = &case.history.publications[delivery.publication];
+        let answered = case.history.is_neighbour(delivery.publication, connection)
+            && publication
+                .answered
+                .is_some_and(|answered| answered < until);
+        delivery.at >= until && (answered || heard.contains(&delivery.publication))
+    });
+    late.map(|delivery| case.history.publications[delivery.publication].payload_bytes)
+        .sum()
 }
