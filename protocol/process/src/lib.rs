@@ -1,6 +1,7 @@
 //! A process around a core.
 //!
 //! * [`settings`]: flags and a TOML file of the same names become one checked value.
+//! * [`descriptors`]: room for a descriptor per client.
 //! * [`logs`]: where `tracing` goes.
 //! * [`placement`]: which processors and whose memory the process uses.
 //! * [`process`]: the core over kernel sockets until a signal ends it.
@@ -8,6 +9,7 @@
 //! Whatever goes wrong before the process serves is a [`Failure`]: one line that names the culprit,
 //! and an exit code.
 
+pub mod descriptors;
 pub mod logs;
 pub mod placement;
 pub mod process;

@@ -29,7 +29,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tracing::{info, warn};
 
-use crate::Failure;
+use crate::{Failure, descriptors};
 
 /// How long a drain may take.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -50,6 +50,8 @@ pub struct Options {
     pub listeners: Vec<Listener>,
     /// Where the core's `Action::Dial` leads.
     pub upstream: Vec<Address>,
+    /// How many clients there may be.
+    pub clients_max: usize,
     /// Seconds of silence before the kernel asks whether a peer is there.
     pub keepalive_seconds: u32,
     /// How to wait.
@@ -62,6 +64,7 @@ pub struct Options {
 /// # Errors
 /// A listener cannot be opened.
 pub fn run<C: Core>(options: Options, make: impl FnOnce(Now, u16) -> C) -> Result<(), Failure> {
+    descriptors::make_room(options.clients_max);
     let transport = KernelTransport::new(
         KernelOptions {
             listeners: options

@@ -21,6 +21,7 @@ fn serve() -> Result<(), Failure> {
     let options = Options {
         listeners: settings.listeners()?,
         upstream: settings.upstream()?,
+        clients_max: config.clients.clients_max,
         keepalive_seconds: settings.keepalive_seconds(),
         poll_mode: settings.process().poll_mode(),
     };

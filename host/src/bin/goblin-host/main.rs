@@ -22,6 +22,7 @@ fn serve() -> Result<(), Failure> {
     let options = Options {
         listeners,
         upstream: Vec::new(),
+        clients_max: config.clients.clients_max,
         keepalive_seconds: settings.keepalive_seconds(),
         poll_mode: settings.process().poll_mode(),
     };
