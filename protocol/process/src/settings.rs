@@ -107,6 +107,65 @@ fn first_lines(message: &str) -> String {
     lines.join(" ").trim_start_matches("error: ").to_owned()
 }
 
+/// The flags of a program as a page of its documentation, in Markdown.
+#[must_use]
+pub fn reference<S: CommandFactory>() -> String {
+    let command = S::command();
+    let mut page = format!(
+        "# {}\n\n{}.\n\nEach flag is also a key of the TOML file that `--config` names, without the dashes in \
+         front; a flag wins over the file. A flag that may be repeated is a list there. Numbers of \
+         bytes are written as Redis does: `512`, `64kb`, `32mb`.\n\n| flag | value | meaning |\n\
+         | --- | --- | --- |\n",
+        command.get_name(),
+        command
+            .get_about()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+    );
+    for flag in command.get_arguments() {
+        let Some(name) = flag
+            .get_long()
+            .filter(|name| !matches!(*name, "help" | "version"))
+        else {
+            continue;
+        };
+        let choices: Vec<String> = flag
+            .get_possible_values()
+            .iter()
+            .map(|value| format!("`{}`", value.get_name()))
+            .collect();
+        let takes_value = flag.get_action().takes_values();
+        let value = match flag.get_value_names() {
+            _ if !takes_value => String::new(),
+            _ if !choices.is_empty() => choices.join(", "),
+            Some([name, ..]) => format!("`{name}`"),
+            _ => String::new(),
+        };
+        let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+        page.push_str(&format!("| `--{name}` | {value} | {help} |\n"));
+    }
+    page
+}
+
+/// Compares a page of the documentation with what [`reference`] makes of the flags; writes it instead
+/// when `GOBLIN_BLESS` is set. For the tests of the programs.
+///
+/// # Panics
+/// The page differs, or cannot be read or written.
+pub fn check_reference<S: CommandFactory>(page: &Path) {
+    let made = reference::<S>();
+    if std::env::var_os("GOBLIN_BLESS").is_some() {
+        std::fs::write(page, made).expect("the page can be written");
+        return;
+    }
+    let kept = std::fs::read_to_string(page).expect("the page can be read");
+    assert!(
+        kept == made,
+        "{} is not what the flags say: run the test with GOBLIN_BLESS=1",
+        page.display()
+    );
+}
+
 /// What every process can be told.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]

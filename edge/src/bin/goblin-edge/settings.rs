@@ -164,3 +164,16 @@ fn machine_name() -> String {
         .to_string_lossy()
         .into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_documentation_lists_these_flags() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/goblin-edge.md");
+        goblin_process::settings::check_reference::<Settings>(&page);
+    }
+}

@@ -113,3 +113,16 @@ impl Settings {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_documentation_lists_these_flags() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/goblin-host.md");
+        goblin_process::settings::check_reference::<Settings>(&page);
+    }
+}
