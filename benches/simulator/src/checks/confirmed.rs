@@ -93,6 +93,7 @@ fn must_have(case: &Case<'_>, holding: &Holding, span: &Span, number: usize) -> 
                 && other.sent >= confirmed
                 && *came < ended
                 && case.is_left_to_host(*later) == case.is_left_to_host(number)
+                && !(case.is_left_to_host(*later) && case.may_be_local_only(*later))
         }),
     }
 }

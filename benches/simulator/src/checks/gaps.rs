@@ -11,6 +11,7 @@ use goblin_protocol::time::Time;
 
 use super::{AFTERMATH, Case};
 use crate::history::{Connection, Place};
+use crate::plan::WIDE_WINDOW_BYTES;
 use crate::verdict::{Findings, at};
 
 pub(super) fn check(case: &Case<'_>, findings: &mut Findings) {
@@ -46,7 +47,9 @@ fn check_losses(case: &Case<'_>, edge: usize, findings: &mut Findings) {
         if !lost && !trouble.is_fatal {
             findings.counts.resumes += 1;
         }
-        if lost && short && !trouble.is_fatal {
+        // A narrow window may be full before the session's time is over.
+        let wide = case.plan.window_bytes >= WIDE_WINDOW_BYTES;
+        if lost && short && wide && !trouble.is_fatal {
             findings.report(
                 "P5",
                 format!(

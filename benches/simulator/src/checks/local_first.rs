@@ -15,7 +15,7 @@ use goblin_protocol::time::Time;
 
 use super::Case;
 use super::holdings::Holding;
-use crate::history::{Outcome, Place};
+use crate::history::{EdgeHistory, Outcome, Place};
 use crate::names::FLOOD;
 use crate::plan::WIDE_WINDOW_BYTES;
 use crate::verdict::{Findings, at};
@@ -50,8 +50,15 @@ fn prompt_at(case: &Case<'_>, number: usize) -> Option<usize> {
         && publication.outcome != Outcome::Refused
         && publisher.opened + OPENING < publication.sent
         && publisher.ended().is_none_or(|ended| ended > until)
+        && !has_restarted(link, publisher.opened, until)
         && link.is_up_during(publication.sent, until);
     prompt.then_some(edge)
+}
+
+/// Clients of a process that crashed hear of it later.
+fn has_restarted(edge: &EdgeHistory, from: Time, until: Time) -> bool {
+    let mut restarts = edge.restarts.iter();
+    restarts.any(|restart| from <= *restart && *restart <= until)
 }
 
 fn bound(case: &Case<'_>) -> Duration {

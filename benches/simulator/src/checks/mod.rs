@@ -94,6 +94,18 @@ impl Case<'_> {
         }
     }
 
+    /// Whether a publication from elsewhere may be late for a client, or missing.
+    fn may_stay_away(&self, publication: usize, connection: &Connection) -> bool {
+        let sent = self.history.publications[publication].sent;
+        let troubled = match connection.place {
+            Place::Host => false,
+            Place::Edge(edge) => {
+                self.history.edges[edge].is_troubled_during(sent, self.history.end)
+            }
+        };
+        troubled || self.may_be_local_only(publication)
+    }
+
     /// Whether a client may have missed a publication because its edge lost a session, and counted
     /// that.
     fn is_in_counted_gap(&self, publication: usize, connection: &Connection) -> bool {

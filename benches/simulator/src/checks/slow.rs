@@ -27,20 +27,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Findings) {
         let Some((since, until)) = connection.slow else {
             continue;
         };
-        let published: usize = case
-            .history
-            .publications
-            .iter()
-            .filter(|publication| {
-                publication.name == FLOOD
-                    && since <= publication.sent
-                    && matches!(publication.outcome, Outcome::Delivered(_))
-                    && publication
-                        .answered
-                        .is_some_and(|answered| answered + DELIVERED <= until)
-            })
-            .map(|publication| publication.payload_bytes)
-            .sum();
+        let published = published(case, number, since, until);
         let too_much = published > OUTPUT_BYTES_MAX + held_elsewhere;
         findings.counts.slow_clients += u64::from(too_much);
         if too_much && connection.is_open() {
@@ -63,6 +50,24 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Findings) {
             );
         }
     }
+}
+
+/// The bytes of the flood that were written for a client while it did not read.
+fn published(case: &Case<'_>, number: usize, since: Time, until: Time) -> usize {
+    let connection = &case.history.connections[number];
+    let all = case.history.publications.iter().enumerate();
+    let flood = all.filter(|(number, publication)| {
+        let answered = publication.answered;
+        publication.name == FLOOD
+            && since <= publication.sent
+            && matches!(publication.outcome, Outcome::Delivered(_))
+            && answered.is_some_and(|answered| answered + DELIVERED <= until)
+            && (case.history.is_neighbour(*number, connection)
+                || !case.may_stay_away(*number, connection))
+    });
+    flood
+        .map(|(_, publication)| publication.payload_bytes)
+        .sum()
 }
 
 /// The bytes that a client found when it read again and that were written for it before: its
