@@ -179,7 +179,7 @@ impl Client {
                 Ok(None) => break,
                 Err(error) => {
                     let text = format!("received what is no reply: {error}");
-                    self.find_odd(history, now, "P4", text);
+                    self.find_odd(history, now, "P4", &text);
                     read = self.received.len();
                     break;
                 }
@@ -188,7 +188,7 @@ impl Client {
         self.received.drain(..read);
     }
 
-    fn find_odd(&self, history: &mut History, at: Time, promise: &'static str, text: String) {
+    fn find_odd(&self, history: &mut History, at: Time, promise: &'static str, text: &str) {
         let text = format!("connection {}: {text}", self.number);
         history.oddities.push(Oddity { at, promise, text });
     }
@@ -206,7 +206,7 @@ impl Client {
             }
             Some(Read::Delivery(..) | Read::Garbled) => {
                 let text = format!("received a delivery of nothing: {value:?}");
-                self.find_odd(history, now, "P5", text);
+                self.find_odd(history, now, "P5", &text);
             }
             Some(Read::Other) | None => self.handle_reply(history, now, value),
         }
@@ -230,7 +230,7 @@ impl Client {
     fn handle_reply(&mut self, history: &mut History, now: Time, value: Value) {
         let Some(index) = self.awaiting.front().copied() else {
             let text = format!("received a reply to nothing: {value:?}");
-            return self.find_odd(history, now, "P4", text);
+            return self.find_odd(history, now, "P4", &text);
         };
         let connection = &mut history.connections[self.number];
         let command = &mut connection.commands[index];

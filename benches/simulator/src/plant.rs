@@ -64,6 +64,23 @@ impl Plant {
         }
     }
 
+    /// A word of the violation that must be found: a fault often breaks other promises, too.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::LostResume => "did not come",
+            Self::Duplicate => "twice",
+            Self::Swapped => "order",
+            Self::EarlyConfirmation => "did not come",
+            Self::WrongCount => "was answered with",
+            Self::DeliveredOnReject => "was refused, and came",
+            Self::AnswerLost => "not answered",
+            Self::RepeatedReply => "and got",
+            Self::NoOutputLimit => "was not closed",
+            Self::WaitsForHost => "came to its subscriber",
+        }
+    }
+
     /// Who rewrites what the edges receive.
     pub(crate) fn at_edge(self) -> Option<Box<dyn Tamper>> {
         let tamper: Box<dyn Tamper> = match self {

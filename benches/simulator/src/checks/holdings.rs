@@ -1,7 +1,5 @@
 //! Who was subscribed to what, from when until when, and what came of it.
 
-use std::collections::BTreeMap;
-
 use goblin_protocol::time::Time;
 
 use crate::history::History;
@@ -16,8 +14,6 @@ pub(super) struct Holding {
     pub(super) spans: Vec<Span>,
     /// The publications that were delivered, in the order received, and when.
     pub(super) delivered: Vec<(usize, Time)>,
-    /// The last time of delivery by publisher, and the number of the publication.
-    pub(super) last_of: BTreeMap<usize, usize>,
 }
 
 /// One subscription.
@@ -60,7 +56,6 @@ impl Holdings {
                         name: subscription.name,
                         spans: vec![span],
                         delivered: Vec::new(),
-                        last_of: BTreeMap::new(),
                     }),
                 }
             }
@@ -70,9 +65,6 @@ impl Holdings {
                 match own.iter_mut().find(|own| own.name == delivery.via) {
                     Some(holding) => {
                         holding.delivered.push((publication, delivery.at));
-                        let publisher = history.publications[publication].publisher;
-                        let last = holding.last_of.entry(publisher).or_default();
-                        *last = publication.max(*last);
                     }
                     None => holdings.unasked.push((number, publication, delivery.at)),
                 }
