@@ -15,6 +15,8 @@ pub struct Driver<S> {
     sent: Vec<Vec<u8>>,
     connections: u32,
     dials: usize,
+    /// Something has happened since its last turn.
+    due: bool,
 }
 
 impl<S: Service> Driver<S> {
@@ -27,6 +29,7 @@ impl<S: Service> Driver<S> {
             sent: Vec::new(),
             connections: 0,
             dials: 0,
+            due: true,
         }
     }
 
@@ -69,12 +72,16 @@ impl<S: Service> Driver<S> {
         if let Some(script) = &mut self.script {
             script.keep(id, bytes);
         }
+        self.due = true;
         let now = self.steps.next();
         self.core.handle_received(now, id, bytes);
     }
 
-    /// The core takes a turn; what it writes is kept.
+    /// The core takes a turn if something has happened to it; what it writes is kept.
     pub fn turn(&mut self) {
+        if !std::mem::take(&mut self.due) {
+            return;
+        }
         let (sent, dials) = (&mut self.sent, &mut self.dials);
         if let Some(script) = &mut self.script {
             script.events.push(Event::Turn);
@@ -133,6 +140,7 @@ impl<S: Service> Driver<S> {
     }
 
     fn happen(&mut self, event: Event) {
+        self.due = true;
         if let Some(script) = &mut self.script {
             script.events.push(event);
         }

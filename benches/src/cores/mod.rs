@@ -70,7 +70,7 @@ impl System {
         system
     }
 
-    /// Lets everybody take turns until no link carries anything.
+    /// Lets everybody take turns until nothing more happens.
     pub fn settle(&mut self) {
         self.host.turn();
         for edge in &mut self.edges {
