@@ -19,6 +19,8 @@ pub(crate) enum Stall {
     Confirmation,
     /// The host's part of an [`Exchange`] is missing.
     Exchange,
+    /// `INFO` waits until the process has told about itself.
+    Surroundings,
     /// The link is down or its window is full; `since` is when the client began to wait.
     Link { since: Time },
 }

@@ -35,7 +35,7 @@ impl Requests for Edge {
     }
 
     fn execute(&mut self, now: Now, id: ConnectionId, request: Arguments<'_>) -> Flow {
-        if !self.users.are_known() {
+        if !self.users.are_known() && !self.stand_in_for_host(id) {
             return self.wait_for_link(now, id);
         }
         let Some(client) = self.clients.get_mut(id) else {

@@ -40,6 +40,8 @@ pub enum OnGap {
 pub struct Config {
     /// How the edge is called in the host's logs and tables.
     pub name: String,
+    /// Where the host is, for logs; the transport knows how to get there.
+    pub upstream: String,
     /// What clients may take.
     pub clients: ClientLimits,
     /// Whether clients on addresses that are not loopback are served without a password.

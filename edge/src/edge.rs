@@ -9,7 +9,7 @@ use goblin_protocol::service::{
     Action, Closed, ConnectionId, Core, OUTPUT_SLICES_MAX, Opened, Service,
 };
 use goblin_protocol::session::{
-    Awaited, ClientDescription, Clients, Environment, Flow, Session, run_requests,
+    Awaited, ClientDescription, Clients, Environment, Flow, Session, Surroundings, run_requests,
 };
 use goblin_protocol::table::{HashSeed, Kind, SubscriberId, SubscriptionTable};
 use goblin_protocol::time::{Now, Occasionally, Time};
@@ -76,12 +76,11 @@ pub struct Edge {
     pub(crate) waiting_for_link: VecDeque<(Time, ConnectionId)>,
     pub(crate) statistics: Statistics,
     pub(crate) started: Time,
-    pub(crate) environment: Environment,
+    pub(crate) surroundings: Surroundings,
     spans: Spans,
     next_client: u64,
     next_housekeeping: Time,
     slow_clients: Occasionally,
-    pub(crate) wants_environment: bool,
     draining: bool,
 }
 
@@ -105,12 +104,11 @@ impl Edge {
             waiting_for_link: VecDeque::new(),
             statistics: Statistics::default(),
             started: now.monotonic,
-            environment: Environment::default(),
+            surroundings: Surroundings::default(),
             spans: Spans::default(),
             next_client: first_client,
             next_housekeeping: now.monotonic + HOUSEKEEPING_INTERVAL,
             slow_clients: Occasionally::default(),
-            wants_environment: false,
             draining: false,
             config,
         }
@@ -160,11 +158,7 @@ impl Edge {
     /// otherwise.
     pub(crate) fn refuse_unless_served(&mut self, now: Now, id: ConnectionId) {
         let open = self.users.are_known() && self.users.default_user().needs_no_password();
-        let exposed = self
-            .clients
-            .get(id)
-            .is_some_and(|client| !is_loopback(&client.session.local));
-        if open && exposed && !self.config.allow_unauthenticated {
+        if open && !self.is_served_without_password(id) {
             self.turn_away(
                 now,
                 id,
@@ -172,6 +166,15 @@ impl Edge {
                  requirepass on the host, or start the edge with --no-auth-tcp.",
             );
         }
+    }
+
+    /// Whether the client came to an address where nobody needs a password unless the host says so.
+    pub(crate) fn is_served_without_password(&self, id: ConnectionId) -> bool {
+        self.config.allow_unauthenticated
+            || self
+                .clients
+                .get(id)
+                .is_some_and(|client| is_loopback(&client.session.local))
     }
 
     fn turn_away(&mut self, now: Now, id: ConnectionId, error: &str) {
@@ -239,7 +242,7 @@ impl Edge {
             Some(Stall::Replies) => client.session.replies.is_empty(),
             Some(Stall::Confirmation) => client.subscribing.is_empty(),
             Some(Stall::Exchange) => client.exchange.is_none(),
-            Some(Stall::Link { .. }) | None => false,
+            Some(Stall::Surroundings | Stall::Link { .. }) | None => false,
         };
         let subscriber = self.subscription_count(client) > 0;
         let finished = client.session.is_finished();
@@ -331,7 +334,6 @@ impl Edge {
             return;
         }
         self.next_housekeeping = now.monotonic + HOUSEKEEPING_INTERVAL;
-        self.wants_environment = true;
         let table = &self.table;
         self.clients.check_soft_limits(now, |client| {
             let who = SubscriberId(client.session.connection.index);
@@ -473,6 +475,7 @@ impl Service for Edge {
         }
         self.close_slow_clients(now);
         self.keep_house(now);
+        self.surroundings.grow_stale();
         if self.draining && self.clients.is_empty() {
             self.upstream.say_goodbye(now);
         }
@@ -517,12 +520,13 @@ impl Service for Edge {
 
 impl Core for Edge {
     fn wants_environment(&self) -> bool {
-        self.wants_environment
+        self.surroundings.are_wanted()
     }
 
     fn set_environment(&mut self, environment: Environment) {
-        self.environment = environment;
-        self.wants_environment = false;
+        for id in self.surroundings.tell(environment) {
+            self.clients.wake(id);
+        }
     }
 
     /// Clients get what they are owed and are closed; when the last is gone the host is told goodbye.

@@ -8,7 +8,7 @@ use goblin_protocol::session::{Flow, Info};
 use goblin_protocol::table::Kind;
 use goblin_protocol::time::Now;
 
-use crate::client::Exchange;
+use crate::client::{Exchange, Stall};
 use crate::edge::Edge;
 use crate::upstream::Gate;
 
@@ -22,6 +22,13 @@ impl Edge {
             return self.wait_for_replies(id);
         }
         let mut info = Info::new(request.skip(1));
+        if self.surroundings.are_needed_for(&info) {
+            self.surroundings.ask(id);
+            if let Some(client) = self.clients.get_mut(id) {
+                client.stall = Some(Stall::Surroundings);
+            }
+            return Flow::Stall;
+        }
         self.write_info(now, &mut info);
         let missing: Vec<&[u8]> = HOST_SECTIONS
             .iter()
@@ -73,8 +80,10 @@ impl Edge {
             .field("connected_clients", self.clients.len())
             .field("maxclients", self.clients.limits().clients_max)
             .field("clients_waiting_for_link", self.waiting_for_link.len());
-        info.section("Memory")
-            .field("used_memory_rss", self.environment.resident_bytes);
+        info.section("Memory").field(
+            "used_memory_rss",
+            self.surroundings.environment().resident_bytes,
+        );
         info.section("Persistence").field("loading", 0);
         info.section("Stats")
             .field("total_connections_received", statistics.connections)
@@ -101,10 +110,10 @@ impl Edge {
             .field("publications_received", statistics.publications_received)
             .field("publications_in_flight", self.publications.in_flight())
             .field("publications_lost", statistics.publications_lost)
-            .field("deliveries", statistics.deliveries)
-            .field("gaps", statistics.gaps);
+            .field("deliveries", statistics.deliveries);
         info.section("Replication").field("role", "master");
         self.upstream.write_info(info);
-        self.environment.write_transport(info);
+        info.field("link_gaps", statistics.gaps);
+        self.surroundings.environment().write_transport(info);
     }
 }

@@ -337,7 +337,7 @@ impl Edge {
         self.upstream.down_since = None;
         self.upstream.gave_up = false;
         self.upstream.told_down = false;
-        self.wants_environment = true;
+        self.surroundings.ask_for_attention();
         info!(
             resumed = connected.resumed,
             host = format_args!("{:016x}", connected.host.instance),

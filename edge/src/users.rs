@@ -6,12 +6,14 @@ use std::rc::Rc;
 
 use goblin_protocol::command::{CommandError, Record};
 use goblin_protocol::resp::Arguments;
-use goblin_protocol::rights::{Account, RuleError};
+use goblin_protocol::rights::{Account, Rights, RuleError};
 use goblin_protocol::service::ConnectionId;
 use goblin_protocol::table::{Kind, SubscriberId};
 use goblin_protocol::time::Now;
 
+use crate::config::OnUpstreamLoss;
 use crate::edge::Edge;
+use crate::upstream::Gate;
 
 /// The user of every client that has not authenticated.
 const DEFAULT_USER: &[u8] = b"default";
@@ -39,6 +41,19 @@ impl User {
         request: Arguments<'a>,
     ) -> Result<(), CommandError<'a>> {
         self.account.rights.check(&self.name, record, request)
+    }
+}
+
+/// Whom an edge serves that is alone and may be (`--on-upstream-loss local`) before it has heard of any
+/// user: the clients that need no password where the host asks for none.
+fn stand_in() -> User {
+    User {
+        name: DEFAULT_USER.into(),
+        account: Account {
+            enabled: true,
+            passwordless: true,
+            rights: Rights::all(),
+        },
     }
 }
 
@@ -112,12 +127,39 @@ impl Edge {
         let user = self.users.default_user();
         let authenticated = user.needs_no_password();
         for id in self.clients.ids(|_| true) {
-            if let Some(client) = self.clients.get_mut(id) {
-                client.user = Rc::clone(&user);
-                client.authenticated = authenticated;
+            let Some(client) = self.clients.get_mut(id) else {
+                continue;
+            };
+            client.user = Rc::clone(&user);
+            client.authenticated = authenticated;
+            let subscribed = self
+                .clients
+                .get(id)
+                .is_some_and(|client| self.subscription_count(client) > 0);
+            if subscribed && !authenticated {
+                self.close(now, id, "it must authenticate");
+            } else {
+                self.refuse_unless_served(now, id);
             }
-            self.refuse_unless_served(now, id);
         }
+    }
+
+    /// Serves a client although no users are known, where the edge may: alone, and on an address where
+    /// nobody needs a password unless the host says so.
+    pub(crate) fn stand_in_for_host(&mut self, id: ConnectionId) -> bool {
+        if self.config.on_upstream_loss != OnUpstreamLoss::Local
+            || self.upstream.gate() != Gate::Closed
+            || !self.is_served_without_password(id)
+        {
+            return false;
+        }
+        if let Some(client) = self.clients.get_mut(id)
+            && !client.authenticated
+        {
+            client.user = Rc::new(stand_in());
+            client.authenticated = true;
+        }
+        true
     }
 
     /// The host names a user, or changes what it may do.
@@ -178,7 +220,17 @@ impl Edge {
             .names_of(who, Kind::Channel)
             .chain(self.table.names_of(who, Kind::Shard));
         let mut patterns = self.table.names_of(who, Kind::Pattern);
+        let waiting = self.clients.get(id).into_iter().flat_map(|client| {
+            client
+                .subscribing
+                .iter()
+                .map(|pending| (pending.kind, &*pending.name))
+        });
         channels.any(|name| !rights.may_use_channel(name))
             || patterns.any(|pattern| !rights.may_use_pattern(pattern))
+            || waiting.into_iter().any(|(kind, name)| match kind {
+                Kind::Pattern => !rights.may_use_pattern(name),
+                Kind::Channel | Kind::Shard => !rights.may_use_channel(name),
+            })
     }
 }

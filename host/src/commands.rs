@@ -53,7 +53,9 @@ impl Requests for Host {
         self.publications.begin_command(id);
         let mut writer = Writer::new(&mut reply, version);
         let flow = self.dispatch(now, Caller::Direct(id), request, &mut writer);
-        self.finish(id, &mut reply, flow);
+        if flow != Flow::Stall {
+            self.finish(id, &mut reply, flow);
+        }
         self.give_back(reply);
         flow
     }
@@ -221,7 +223,7 @@ impl Host {
             Command::Reset => self.reset(caller, reply),
             Command::Select => select(request, reply),
             Command::Time => write_time(now, reply),
-            Command::Info => self.info(now, request, reply),
+            Command::Info => return self.info(now, caller, request, reply),
             Command::ClientId
             | Command::ClientSetName
             | Command::ClientGetName
@@ -309,6 +311,7 @@ impl Host {
             return reply.error("EXECABORT Transaction discarded because of previous errors.");
         }
         reply.array(transaction.queued.len());
+        self.executes_transaction = true;
         for request in &transaction.queued {
             let request = request.arguments();
             match self.permit(caller, request) {
@@ -318,6 +321,7 @@ impl Host {
                 Err(refused) => reply.error(refused),
             }
         }
+        self.executes_transaction = false;
     }
 
     fn subscribe_for(

@@ -8,7 +8,9 @@ use goblin_protocol::resp::Spans;
 use goblin_protocol::service::{
     Action, Closed, ConnectionId, Core, ListenerId, OUTPUT_SLICES_MAX, Opened, Service,
 };
-use goblin_protocol::session::{ClientDescription, Clients, Environment, Session, run_requests};
+use goblin_protocol::session::{
+    ClientDescription, Clients, Environment, Session, Surroundings, run_requests,
+};
 use goblin_protocol::table::{HashSeed, Kind, SubscriberId, SubscriptionTable};
 use goblin_protocol::time::{Now, Occasionally, Time};
 use tracing::{debug, warn};
@@ -69,7 +71,9 @@ pub struct Host {
     pub(crate) edges: Edges,
     pub(crate) statistics: Statistics,
     pub(crate) started: Now,
-    pub(crate) environment: Environment,
+    pub(crate) surroundings: Surroundings,
+    /// A command that would wait must not: it is a part of a transaction.
+    pub(crate) executes_transaction: bool,
     /// Where replies are written before they go to their client.
     pub(crate) reply: Vec<u8>,
     spans: Spans,
@@ -78,7 +82,6 @@ pub struct Host {
     next_expiry: Time,
     slow_clients: Occasionally,
     pub(crate) edges_refused: Occasionally,
-    wants_environment: bool,
     draining: bool,
 }
 
@@ -102,7 +105,8 @@ impl Host {
             edges: Edges::new(&config, random),
             statistics: Statistics::default(),
             started: now,
-            environment: Environment::default(),
+            surroundings: Surroundings::default(),
+            executes_transaction: false,
             reply: Vec::new(),
             spans: Spans::default(),
             next_client: 0,
@@ -110,7 +114,6 @@ impl Host {
             next_expiry: now.monotonic + EXPIRY_INTERVAL,
             slow_clients: Occasionally::default(),
             edges_refused: Occasionally::default(),
-            wants_environment: false,
             draining: false,
             config,
         }
@@ -240,7 +243,6 @@ impl Host {
             return;
         }
         self.next_housekeeping = now.monotonic + HOUSEKEEPING_INTERVAL;
-        self.wants_environment = true;
         let table = &self.table;
         self.clients.check_soft_limits(now, |client| {
             let who = SubscriberId(client.session.connection.index);
@@ -402,6 +404,10 @@ impl Service for Host {
 
     fn handle_turn(&mut self, now: Now) {
         self.drive_edges(now);
+        while let Some(id) = self.clients.pop_runnable() {
+            self.receive(now, id, &[]);
+        }
+        self.surroundings.grow_stale();
         self.close_slow_clients(now);
         self.keep_house(now);
     }
@@ -440,12 +446,13 @@ impl Service for Host {
 
 impl Core for Host {
     fn wants_environment(&self) -> bool {
-        self.wants_environment
+        self.surroundings.are_wanted()
     }
 
     fn set_environment(&mut self, environment: Environment) {
-        self.environment = environment;
-        self.wants_environment = false;
+        for id in self.surroundings.tell(environment) {
+            self.clients.wake(id);
+        }
     }
 
     /// Says goodbye to the edges and closes the clients behind what they are owed.

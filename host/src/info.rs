@@ -2,16 +2,30 @@
 
 use goblin_protocol::command::REDIS_VERSION;
 use goblin_protocol::resp::{Arguments, Writer};
-use goblin_protocol::session::Info;
+use goblin_protocol::session::{Flow, Info};
 use goblin_protocol::table::Kind;
 use goblin_protocol::time::Now;
 
+use crate::client::Caller;
 use crate::host::Host;
 
 impl Host {
     /// `INFO [section …]`.
-    pub(crate) fn info(&self, now: Now, request: Arguments<'_>, reply: &mut Writer<'_>) {
+    pub(crate) fn info(
+        &mut self,
+        now: Now,
+        caller: Caller,
+        request: Arguments<'_>,
+        reply: &mut Writer<'_>,
+    ) -> Flow {
         let mut info = Info::new(request.skip(1));
+        if let Caller::Direct(id) = caller
+            && !self.executes_transaction
+            && self.surroundings.are_needed_for(&info)
+        {
+            self.surroundings.ask(id);
+            return Flow::Stall;
+        }
         let uptime = now.monotonic.since(self.started.monotonic).as_secs();
         info.section("Server")
             .field("redis_version", REDIS_VERSION)
@@ -27,14 +41,17 @@ impl Host {
             .field("maxclients", self.clients.limits().clients_max)
             .field("remote_clients", self.edges.client_count());
         info.section("Memory")
-            .field("used_memory_rss", self.environment.resident_bytes)
+            .field(
+                "used_memory_rss",
+                self.surroundings.environment().resident_bytes,
+            )
             .field("maxmemory", 0)
             .field("maxmemory_policy", "noeviction");
         info.section("Persistence").field("loading", 0);
         self.write_statistics(&mut info);
         info.section("Replication").field("role", "master");
         self.edges.write_info(&mut info);
-        self.environment.write_transport(&mut info);
+        self.surroundings.environment().write_transport(&mut info);
         info.section("Keyspace");
         if !self.store.is_empty() {
             info.field(
@@ -47,6 +64,7 @@ impl Host {
             );
         }
         reply.verbatim(b"txt", info.text().as_bytes());
+        Flow::Next
     }
 
     fn write_statistics(&self, info: &mut Info) {

@@ -158,6 +158,7 @@ impl World {
         let mut config = goblin_edge::Config {
             name: edge_address(edge),
             clients: self.plan.client_limits(),
+            upstream: String::new(),
             allow_unauthenticated: true,
             delivery: settings.delivery,
             host_ordered: settings.host_ordered_patterns(),

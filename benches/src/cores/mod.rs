@@ -138,6 +138,7 @@ pub fn new_edge(number: usize) -> Edge {
     let config = goblin_edge::Config {
         name: format!("edge {number}"),
         clients: ClientLimits::default(),
+        upstream: String::new(),
         allow_unauthenticated: false,
         delivery: goblin_edge::Delivery::Local,
         host_ordered: Vec::new(),

@@ -131,7 +131,7 @@ fn read<'a>(
 }
 
 fn keyed() -> Config {
-    let key = Key::new(b"0123456789abcdef").expect("the key is long enough");
+    let key = Key::new(b"0123456789abcdef0123456789abcdef").expect("the key is long enough");
     Config::new(Authentication::SharedKey(key))
 }
 

@@ -23,7 +23,9 @@ use goblin_protocol::service::{Core, ListenerId};
 use goblin_protocol::session::{Environment, resident_bytes};
 use goblin_protocol::table::HashSeed;
 use goblin_protocol::time::Now;
-use goblin_transport::kernel::{Address, KernelOptions, KernelTransport, ListenOptions, Waker};
+use goblin_transport::kernel::{
+    Address, KernelOptions, KernelTransport, ListenOptions, SetupError, Waker,
+};
 use goblin_transport::{Clock, ConnectionIds, Counters, PollMode, Transport, Turn};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -78,7 +80,11 @@ pub fn run<C: Core>(options: Options, make: impl FnOnce(Now, u16) -> C) -> Resul
         },
         ConnectionIds::default(),
     )
-    .map_err(Failure::unavailable)?;
+    .map_err(|error| match error {
+        // The flag that names the address is what has to change.
+        SetupError::Listen { .. } => Failure::usage(error),
+        SetupError::Kernel(_) => Failure::unavailable(error),
+    })?;
     let signals = Arc::new(AtomicU32::new(0));
     watch_signals(Arc::clone(&signals), transport.waker())?;
     let port = announce(&options.listeners, &transport)?;

@@ -345,7 +345,7 @@ impl ClientSettings {
         }
         if let Some(text) = &self.client_output_buffer_limit {
             limits.set_output_limits(text).map_err(|problem| {
-                Failure::usage(format_args!("client-output-buffer-limit: {problem}"))
+                Failure::usage(format_args!("client-output-buffer-limit {text}: {problem}"))
             })?;
         }
         if let Some(bytes) = self.client_query_buffer_limit {
@@ -368,7 +368,7 @@ impl ClientSettings {
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub struct LinkSettings {
-    /// File with the key that edges and host share, at least 16 bytes
+    /// File with the key that edges and host share, at least 32 bytes
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edge_key_file: Option<PathBuf>,
@@ -395,10 +395,16 @@ impl LinkSettings {
         Ok(self.with_authentication(Authentication::SharedKey(self.key()?)))
     }
 
-    /// The parameters of a link that nobody uses, and which therefore needs no key.
-    #[must_use]
-    pub fn unused(&self) -> session::Config {
-        self.with_authentication(Authentication::Off)
+    /// The parameters of a link that nobody uses, and which therefore needs no key. One that is given
+    /// is read all the same: whoever gives it wants to know that it is right.
+    ///
+    /// # Errors
+    /// The key file that is given cannot be read, or is too short.
+    pub fn unused(&self) -> Result<session::Config, Failure> {
+        if self.edge_key_file.is_some() {
+            self.key()?;
+        }
+        Ok(self.with_authentication(Authentication::Off))
     }
 
     fn with_authentication(&self, authentication: Authentication) -> session::Config {

@@ -89,8 +89,12 @@ impl fmt::Display for LinkError {
                 f,
                 "protocol version {theirs} of the peer does not work with {ours} of this end"
             ),
-            Self::WrongProof { peer } => write!(f, "the {peer} does not hold the same key"),
-            Self::ProofMissing => f.write_str("the host did not prove that it holds the key"),
+            Self::WrongProof { peer } => {
+                write!(f, "not authentic: the {peer} does not hold the same key")
+            }
+            Self::ProofMissing => {
+                f.write_str("not authentic: the host did not prove that it holds the key")
+            }
             Self::KeyMissing => f.write_str("the host demands a key and none is configured"),
             Self::HandshakeTooLong { bytes_max } => {
                 write!(

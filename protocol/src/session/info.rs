@@ -3,6 +3,7 @@
 use std::fmt::{Display, Write};
 
 use crate::resp::Arguments;
+use crate::service::ConnectionId;
 
 /// Builds the text, section by section, of those that were asked for.
 #[derive(Debug)]
@@ -91,6 +92,66 @@ impl Environment {
         for (name, value) in &self.transport {
             info.field(name, value);
         }
+    }
+}
+
+/// What a core knows of the process around it, and who waits to know more.
+///
+/// The process is asked when an `INFO` needs it, not all the time: an idle process makes no system
+/// call for figures that nobody reads. A core that nobody ever told about a process (in a simulation)
+/// does without.
+#[derive(Debug, Default)]
+pub struct Surroundings {
+    environment: Environment,
+    /// There is a process, and it tells when asked.
+    available: bool,
+    fresh: bool,
+    wanted: bool,
+    waiting: Vec<ConnectionId>,
+}
+
+impl Surroundings {
+    /// What is known.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Whether an `INFO` must wait to be told.
+    #[must_use]
+    pub fn are_needed_for(&self, info: &Info) -> bool {
+        self.available && !self.fresh && (info.wants("memory") || info.wants("transport"))
+    }
+
+    /// Asks, on behalf of a client that waits.
+    pub fn ask(&mut self, client: ConnectionId) {
+        self.wanted = true;
+        self.waiting.push(client);
+    }
+
+    /// Asks for attention without a client that waits: the core's status has changed.
+    pub fn ask_for_attention(&mut self) {
+        self.wanted = true;
+    }
+
+    /// Whether somebody asks.
+    #[must_use]
+    pub fn are_wanted(&self) -> bool {
+        self.wanted
+    }
+
+    /// The process tells; yields the clients that waited. It is fresh until [`grow_stale`](Self::grow_stale).
+    pub fn tell(&mut self, environment: Environment) -> Vec<ConnectionId> {
+        self.environment = environment;
+        self.available = true;
+        self.fresh = true;
+        self.wanted = false;
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// The turn is over in which what was told is fresh.
+    pub fn grow_stale(&mut self) {
+        self.fresh = false;
     }
 }
 

@@ -20,14 +20,14 @@ mod output_limit;
 mod replies;
 mod requests;
 
-pub use client_command::client_command;
+pub use client_command::{ClientCommandError, client_command};
 pub use client_limits::{ClientLimits, parse_bytes};
 pub use client_list::{ClientDescription, ClientFilter, KillRequest};
 pub use clients::{Clients, HasSession};
 pub use confirmation::{subscription_words, write_confirmation};
 pub use fanout::{Fanout, Publication};
 pub use hello::{Hello, HelloError, is_valid_client_name, write_hello, write_pong};
-pub use info::{Environment, Info, resident_bytes};
+pub use info::{Environment, Info, Surroundings, resident_bytes};
 pub use output_limit::OutputLimit;
 pub use replies::{Awaited, ReplyQueue};
 pub use requests::{Flow, Requests, run_requests};

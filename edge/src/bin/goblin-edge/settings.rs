@@ -133,6 +133,7 @@ impl Settings {
     pub(crate) fn config(&self) -> Result<Config, Failure> {
         Ok(Config {
             name: self.name.clone().unwrap_or_else(machine_name),
+            upstream: self.upstream.clone().unwrap_or_default(),
             clients: self.clients.limits()?,
             allow_unauthenticated: self.clients.no_auth_tcp,
             delivery: match self.delivery {

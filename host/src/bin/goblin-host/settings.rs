@@ -100,7 +100,7 @@ impl Settings {
             .map(ListenerId);
         let mut link = match edge_listener {
             Some(_) => self.link.parameters()?,
-            None => self.link.unused(),
+            None => self.link.unused()?,
         };
         link.backlog_bytes_max = EDGE_BACKLOG_BYTES_MAX;
         Ok(Config {

@@ -19,7 +19,7 @@ pub struct Key(Arc<[u8]>);
 
 impl Key {
     /// Shortest key that is accepted, in bytes.
-    pub const BYTES_MIN: usize = 16;
+    pub const BYTES_MIN: usize = 32;
 
     /// A key of these bytes; `None` if there are fewer than [`BYTES_MIN`](Self::BYTES_MIN).
     #[must_use]

@@ -27,7 +27,7 @@ fn with_key(key: &[u8]) -> Config {
 }
 
 fn keyed() -> Config {
-    with_key(b"0123456789abcdef")
+    with_key(b"0123456789abcdef0123456789abcdef")
 }
 
 fn open() -> Config {
@@ -170,7 +170,7 @@ fn any_cut_of_the_handshake_gives_the_same() {
 #[test]
 fn the_edge_refuses_a_host_with_another_key_and_proves_nothing_to_it() {
     let mut edge = dialed(keyed());
-    let mut host = accepted(&with_key(b"another key, long"));
+    let mut host = accepted(&with_key(b"another key, and as long as it has to be"));
     host.handle_received(&from_edge(&mut edge)).unwrap();
     let error = LinkError::WrongProof { peer: Role::Host };
     assert_eq!(to_edge(&mut edge, &from_host(&mut host)), Err(error));
@@ -178,7 +178,7 @@ fn the_edge_refuses_a_host_with_another_key_and_proves_nothing_to_it() {
     let said = host.handle_received(&parting).unwrap_err();
     assert_eq!(
         said.to_string(),
-        "the peer says: the host does not hold the same key"
+        "the peer says: not authentic: the host does not hold the same key"
     );
     assert!(!host.has_output(), "no answer to an error");
     edge.handle_disconnected(at(0));
@@ -190,7 +190,7 @@ fn the_host_refuses_an_edge_with_another_key() {
     let mut host = accepted(&keyed());
     host.handle_received(&hello(ProtocolVersion::CURRENT))
         .unwrap();
-    let key = Key::new(b"another key, long").unwrap();
+    let key = Key::new(b"another key, and as long as it has to be").unwrap();
     let mut payload = Vec::new();
     ChallengeAnswer {
         proof: proof(&key, Role::Edge, &EDGE_NONCE, &HOST_NONCE, 42),
@@ -211,7 +211,7 @@ fn the_hosts_own_proof_is_no_answer() {
     let mut host = accepted(&keyed());
     host.handle_received(&hello(ProtocolVersion::CURRENT))
         .unwrap();
-    let key = Key::new(b"0123456789abcdef").unwrap();
+    let key = Key::new(b"0123456789abcdef0123456789abcdef").unwrap();
     let mut payload = Vec::new();
     ChallengeAnswer {
         proof: proof(&key, Role::Host, &EDGE_NONCE, &HOST_NONCE, 42),
@@ -413,7 +413,7 @@ fn a_peer_that_is_not_known_has_few_bytes_and_little_time() {
 #[test]
 fn a_short_key_is_no_key_and_no_key_prints_itself() {
     assert!(Key::new(&[7; Key::BYTES_MIN - 1]).is_none());
-    let key = Key::new(b"0123456789abcdef").unwrap();
+    let key = Key::new(b"0123456789abcdef0123456789abcdef").unwrap();
     assert_eq!(format!("{key:?}"), "Key(..)");
 }
 
@@ -434,7 +434,7 @@ fn names_and_texts_are_cut_between_characters() {
 #[test]
 fn the_proof_is_what_it_says() {
     // HMAC-SHA-256 computed by other means over "edge", 32 x 01, 32 x 02, 42 as u64.
-    let key = Key::new(b"0123456789abcdef").unwrap();
+    let key = Key::new(b"0123456789abcdef0123456789abcdef").unwrap();
     let proof = proof(&key, Role::Edge, &EDGE_NONCE, &HOST_NONCE, 42);
     let hex: String = proof.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(
