@@ -1,6 +1,7 @@
 //! `goblin-bench`: measures the pair, and what it is compared with.
 
 mod instructions;
+mod latency;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,15 @@ struct Arguments {
 enum Command {
     /// Count the instructions of what the cores do most, and hold them against the figures checked in
     Instructions(instructions::Arguments),
+    /// Measure one operation of a server that runs
+    Latency(latency::Latency),
+    /// Measure what the sockets alone take
+    Floor(latency::Floor),
+    /// Measure the floor, the edge, the host and redis-server in one run, on two processors
+    SideBySide(latency::SideBySide),
+    /// Answer as the floor; started by the others
+    #[command(hide = true)]
+    FloorServer(latency::FloorServer),
     /// Do what is counted; started by `instructions` under valgrind
     #[command(hide = true)]
     Play(instructions::Play),
@@ -26,6 +36,10 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Instructions(arguments) => instructions::run(&arguments),
+        Command::Latency(arguments) => latency::latency(&arguments),
+        Command::Floor(arguments) => latency::floor(&arguments),
+        Command::SideBySide(arguments) => latency::side_by_side(&arguments),
+        Command::FloorServer(arguments) => latency::floor_server(&arguments),
         Command::Play(play) => instructions::play(&play),
     };
     match done {

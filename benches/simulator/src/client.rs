@@ -54,12 +54,8 @@ impl Client {
     /// Prepares a command.
     pub(crate) fn ask(&mut self, history: &mut History, now: Time, ask: Ask) {
         request::write_plain(&mut self.unsent, self.number, &ask);
-        if let Ask::Unsubscribe(name) = ask {
-            let subscriptions = &mut history.connections[self.number].subscriptions;
-            let of_name = subscriptions
-                .iter_mut()
-                .filter(|subscription| subscription.name == name);
-            for subscription in of_name {
+        for subscription in &mut history.connections[self.number].subscriptions {
+            if ends(&ask, subscription.name) {
                 subscription.leaving.get_or_insert(now);
             }
         }
@@ -239,6 +235,7 @@ impl Client {
         command.replies.push(value);
         let expected = match &command.ask {
             Ask::Subscribe { count, .. } if !is_error => *count,
+            Ask::UnsubscribeAll { held, .. } if !is_error => (*held).max(1),
             _ => 1,
         };
         let done = command.replies.len() >= expected;
@@ -257,11 +254,11 @@ impl Client {
                     subscription.confirmed = Some(now);
                 }
             }
-            Ask::Unsubscribe(name) if !is_error => {
+            Ask::Unsubscribe(_) | Ask::UnsubscribeAll { .. } | Ask::Reset if !is_error => {
                 // Those that were asked for after this command stay.
-                let sent = command.sent;
+                let (sent, ask) = (command.sent, &command.ask);
                 for subscription in &mut connection.subscriptions {
-                    if subscription.name == name && subscription.leaving == Some(sent) {
+                    if ends(ask, subscription.name) && subscription.leaving == Some(sent) {
                         subscription.ended = Some(now);
                     }
                 }
@@ -308,6 +305,16 @@ impl Client {
                 publication.answered = Some(now);
             }
         }
+    }
+}
+
+/// Whether a command ends subscriptions to a name.
+fn ends(ask: &Ask, name: Name) -> bool {
+    match ask {
+        Ask::Unsubscribe(ended) => *ended == name,
+        Ask::UnsubscribeAll { kind, .. } => *kind == name.kind,
+        Ask::Reset => true,
+        _ => false,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use goblin_protocol::resp::reply::Value;
 use goblin_protocol::service::Closed;
+use goblin_protocol::table::Kind;
 use goblin_protocol::time::Time;
 
 use crate::digest::Digest;
@@ -116,6 +117,17 @@ pub enum Ask {
     },
     /// `UNSUBSCRIBE`, `PUNSUBSCRIBE` or `SUNSUBSCRIBE` of one name.
     Unsubscribe(Name),
+    /// The same command without a name: all of a kind, this many.
+    UnsubscribeAll {
+        /// Which.
+        kind: Kind,
+        /// How many names the connection holds.
+        held: usize,
+    },
+    /// `RESET`.
+    Reset,
+    /// `QUIT`.
+    Quit,
     /// `MULTI`.
     Multi,
     /// `EXEC` of the publications with these numbers.

@@ -12,7 +12,7 @@ use crate::names::ORDERED;
 use crate::random::Random;
 
 /// The key that the edges and the host share.
-const KEY: &[u8] = b"a key for simulated links";
+const KEY: &[u8] = b"a key for simulated links alone, long enough";
 /// Subscribers may leave this much unread, in bytes.
 pub const OUTPUT_BYTES_MAX: usize = 256 * 1024;
 /// Windows of at least this many bytes never fill up here.
@@ -148,7 +148,8 @@ impl Plan {
 
     fn storm(&self, random: &mut Random) -> Storm {
         let length = random.milliseconds(150, 450);
-        let faults = (0..random.between(0, 5))
+        let most = if random.chance(20) { 14 } else { 5 };
+        let faults = (0..random.between(0, most))
             .map(|_| {
                 let at = random.between(0, length.as_micros() as u64);
                 (Duration::from_micros(at), self.fault(random))

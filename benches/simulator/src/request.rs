@@ -61,6 +61,9 @@ pub(crate) fn write_plain(out: &mut Vec<u8>, connection: usize, ask: &Ask) {
             let word = subscribing(name.kind).1;
             write(out, &[word.as_bytes(), name.text.as_bytes()]);
         }
+        Ask::UnsubscribeAll { kind, .. } => write(out, &[subscribing(*kind).1.as_bytes()]),
+        Ask::Reset => write(out, &[b"RESET"]),
+        Ask::Quit => write(out, &[b"QUIT"]),
         Ask::Multi => write(out, &[b"MULTI"]),
         Ask::Exec(_) => write(out, &[b"EXEC"]),
         Ask::Discard(_) => write(out, &[b"DISCARD"]),

@@ -4,7 +4,7 @@
 
 use goblin_protocol::table::Kind;
 
-use crate::history::{Ask, Place};
+use crate::history::{Ask, History, Place};
 use crate::names::{FLOOD, Name, PUBLISHED, SUBSCRIBED};
 use crate::random::Random;
 use crate::world::World;
@@ -100,7 +100,7 @@ impl Workload {
         };
         match self.random.between(0, 99) {
             0..3 => self.join(world),
-            3..5 => leave(world, client),
+            3..5 => leave(world, client, self.random.chance(50)),
             5 => self.change_user(world),
             _ => self.act(world, client),
         }
@@ -126,19 +126,27 @@ impl Workload {
         let now = world.now();
         let scripted = &mut world.clients[client];
         let history = &mut world.history;
-        match self.random.between(0, 9) {
-            0..3 => scripted.ask(history, now, Ask::Ping),
-            3..6 => {
+        match self.random.between(0, 19) {
+            0..6 => scripted.ask(history, now, Ask::Ping),
+            6..12 => {
                 let names = self.names();
                 scripted.subscribe(history, now, &names);
             }
+            12 if scripted.is_idle() => {
+                let kind = self.random.pick(&Kind::ALL).unwrap_or(Kind::Channel);
+                let mut held = held_names(history, scripted.number);
+                held.retain(|name| name.kind == kind);
+                let held = held.len();
+                scripted.ask(history, now, Ask::UnsubscribeAll { kind, held });
+            }
+            13 => {
+                scripted.ask(history, now, Ask::Reset);
+                if history.connections[scripted.number].resp3 {
+                    scripted.ask(history, now, Ask::Hello);
+                }
+            }
             _ => {
-                let held: Vec<Name> = history.connections[scripted.number]
-                    .subscriptions
-                    .iter()
-                    .filter(|subscription| subscription.is_held())
-                    .map(|subscription| subscription.name)
-                    .collect();
+                let held = held_names(history, scripted.number);
                 if let Some(name) = self.random.pick(&held)
                     && held.len() > 1
                 {
@@ -300,10 +308,26 @@ fn holds_flood(world: &World, client: usize) -> bool {
     subscriptions.any(|subscription| subscription.name == FLOOD && subscription.is_held())
 }
 
-/// A client closes its connection.
-fn leave(world: &mut World, client: usize) {
+/// The names that a connection holds, each once.
+fn held_names(history: &History, number: usize) -> Vec<Name> {
+    let mut names = Vec::new();
+    for subscription in &history.connections[number].subscriptions {
+        if subscription.is_held() && !names.contains(&subscription.name) {
+            names.push(subscription.name);
+        }
+    }
+    names
+}
+
+/// A client closes its connection, or has it closed.
+fn leave(world: &mut World, client: usize, politely: bool) {
     let now = world.now();
-    let number = world.clients[client].number;
-    world.history.connections[number].left = Some(now);
-    world.clients[client].network = None;
+    let scripted = &mut world.clients[client];
+    if politely {
+        scripted.ask(&mut world.history, now, Ask::Quit);
+        scripted.flush();
+    } else {
+        scripted.network = None;
+    }
+    world.history.connections[scripted.number].left = Some(now);
 }

@@ -234,7 +234,7 @@ mod tests {
             architecture: "x86_64".to_owned(),
             instructions: CASES
                 .iter()
-                .map(|case| (case.name.to_owned(), 100))
+                .map(|case| (case.name.to_owned(), count(100)))
                 .collect(),
         };
         figures.set("edge-publish-1", count(publish));

@@ -99,7 +99,8 @@ fn check_closed(case: &Case<'_>, edge: usize, findings: &mut Findings) {
 }
 
 fn is_explained(case: &Case<'_>, connection: &Connection, closed: Time, why: Closed) -> bool {
-    if connection.cut.is_some() || connection.slow.is_some() {
+    // One that left by `QUIT` is closed by the server.
+    if connection.cut.is_some() || connection.slow.is_some() || connection.left.is_some() {
         return true;
     }
     let (restarts, gaps) = match connection.place {

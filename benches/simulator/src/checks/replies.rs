@@ -5,9 +5,11 @@
 //! (`ECHO`) and on the host (`COMMAND GETKEYS`).
 
 use goblin_protocol::resp::reply::Value;
+use goblin_protocol::table::Kind;
 
 use super::Case;
 use crate::history::{Ask, Command, Connection};
+use crate::names::Name;
 use crate::verdict::{Findings, at};
 
 pub(super) fn check(case: &Case<'_>, findings: &mut Findings) {
@@ -79,6 +81,11 @@ fn fits(connection: &Connection, command: &Command, nth: usize, reply: &Value) -
         (Ask::Set { .. } | Ask::Multi | Ask::Discard(_) | Ask::SetUser(_), Value::Simple(text)) => {
             text == b"OK"
         }
+        (Ask::Quit, Value::Simple(text)) => text == b"OK",
+        (Ask::Reset, Value::Simple(text)) => text == b"RESET",
+        (Ask::UnsubscribeAll { kind, held }, Value::Push(words) | Value::Array(words)) => {
+            is_end_of_one(words, *kind, *held)
+        }
         (Ask::Get { .. }, Value::Bulk(_) | Value::Null) => true,
         (Ask::Publish(_), Value::Integer(count)) => *count >= 0,
         (Ask::Publish(_), Value::Simple(text)) => text == b"QUEUED",
@@ -100,6 +107,17 @@ fn fits(connection: &Connection, command: &Command, nth: usize, reply: &Value) -
         (Ask::Unsubscribe(name), Value::Push(words) | Value::Array(words)) => {
             ends_with(words, b"unsubscribe", name.text.as_bytes())
         }
+        _ => false,
+    }
+}
+
+/// Whether a confirmation's words end a subscription of the kind, or say that there was none.
+fn is_end_of_one(words: &[Value], kind: Kind, held: usize) -> bool {
+    match words.get(1) {
+        Some(Value::Bulk(name)) => {
+            held > 0 && Name::find(kind, name).is_some() && ends_with(words, b"unsubscribe", name)
+        }
+        Some(Value::Null) => held == 0,
         _ => false,
     }
 }

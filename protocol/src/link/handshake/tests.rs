@@ -439,6 +439,6 @@ fn the_proof_is_what_it_says() {
     let hex: String = proof.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(
         hex,
-        "99409db90149a92d08323353318018bcc3b130dbb012f17badb469d07cd8a271"
+        "abf38325f7d4ef8f5aff16a99fd3faf05e33ba852f5c6f52bbc8ebbf84f88aa0"
     );
 }
