@@ -499,10 +499,11 @@ impl Edge {
     /// Nobody answers what is in flight any more, and a transaction that was open there is gone.
     fn lose_replies(&mut self, now: Now) {
         let mut publications = self.take_in_flight();
-        for id in self
-            .clients
-            .ids(|client| client.open_upstream || !client.session.replies.is_empty())
-        {
+        for id in self.clients.ids(|client| {
+            client.open_upstream
+                || client.abandoned_replies > 0
+                || !client.session.replies.is_empty()
+        }) {
             let Some(client) = self.clients.get_mut(id) else {
                 continue;
             };
