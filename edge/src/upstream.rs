@@ -430,6 +430,7 @@ impl Edge {
         let told = std::mem::replace(&mut self.upstream.told_down, true);
         if !told && !self.upstream.goodbye_said {
             warn!(
+                upstream = self.config.upstream,
                 ?why,
                 "the host cannot be reached; trying again until it can"
             );

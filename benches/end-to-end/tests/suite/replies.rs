@@ -125,11 +125,13 @@ fn reset_and_quit_end_a_subscription(target: Target) {
     client.subscribe(&["a"]);
     // Back in RESP2, without confirmations of what is undone.
     client.exchange("RESET\r\nPING\r\n", "+RESET\r\n+PONG\r\n");
-    assert_eq!(publisher.publish("a", "x"), 0);
+    // What a client does reaches the host in order: behind its GET the publisher's count is right.
     client.exchange("GET nosuch\r\n", "$-1\r\n");
+    assert_eq!(publisher.publish("a", "x"), 0);
     client.subscribe(&["a"]);
     client.exchange("QUIT\r\nPING\r\n", "+OK\r\n");
     client.expect_closed();
+    server.connect().exchange("GET nosuch\r\n", "$-1\r\n");
     assert_eq!(publisher.publish("a", "x"), 0);
 }
 
