@@ -11,7 +11,6 @@ use goblin_protocol::service::ConnectionId;
 use goblin_protocol::table::{Kind, SubscriberId};
 use goblin_protocol::time::Now;
 
-use crate::config::OnUpstreamLoss;
 use crate::edge::Edge;
 use crate::upstream::Gate;
 
@@ -44,8 +43,8 @@ impl User {
     }
 }
 
-/// Whom an edge serves that is alone and may be (`--on-upstream-loss local`) before it has heard of any
-/// user: the clients that need no password where the host asks for none.
+/// Who a client is while the edge has not heard of any user, where it may serve it all the same: what
+/// needs the host waits for the host, or is done alone with `--on-upstream-loss local`.
 fn stand_in() -> User {
     User {
         name: DEFAULT_USER.into(),
@@ -144,13 +143,10 @@ impl Edge {
         }
     }
 
-    /// Serves a client although no users are known, where the edge may: alone, and on an address where
-    /// nobody needs a password unless the host says so.
+    /// Serves a client although no users are known, where the edge may: while the host is away, and on an
+    /// address where nobody needs a password unless the host says so.
     pub(crate) fn stand_in_for_host(&mut self, id: ConnectionId) -> bool {
-        if self.config.on_upstream_loss != OnUpstreamLoss::Local
-            || self.upstream.gate() != Gate::Closed
-            || !self.is_served_without_password(id)
-        {
+        if self.upstream.gate() != Gate::Closed || !self.is_served_without_password(id) {
             return false;
         }
         if let Some(client) = self.clients.get_mut(id)
