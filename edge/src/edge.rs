@@ -309,7 +309,7 @@ impl Edge {
                 continue;
             }
             client.gave_up = expired;
-            if expired && !self.users.are_known() {
+            if expired && !self.users.are_known() && !self.is_served_without_password(id) {
                 self.refuse_unknown(now, id);
             } else {
                 self.run(now, id, &[]);
