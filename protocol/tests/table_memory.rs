@@ -1,8 +1,6 @@
 //! What a subscription costs in memory, and that publishing allocates nothing.
-#![allow(
-    unsafe_code,
-    reason = "a global allocator, which counts what the table asks for, is an unsafe trait"
-)]
+// A global allocator, which counts what the table asks for, is an unsafe trait.
+#![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -183,7 +183,7 @@ fn an_idle_adaptive_process_sleeps() {
 }
 
 #[test]
-fn a_waker_ends_a_sleep() {
+fn a_waker_wakes_the_sleeper() {
     let mut server = Server::new();
     let waker = server.turn.transport().waker();
     let asleep = std::sync::Barrier::new(2);
