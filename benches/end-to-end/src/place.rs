@@ -29,13 +29,15 @@ impl Place {
     /// A fresh place for the debug build of the pair, which is brought up to date first, once for
     /// each test program.
     pub fn new() -> Place {
-        static BUILT: OnceLock<PathBuf> = OnceLock::new();
-        let binaries = BUILT.get_or_init(|| match std::env::var_os(BINARIES) {
-            Some(folder) => folder.into(),
-            None => build(Profile::Debug)
-                .unwrap_or_else(|problem| panic!("building the pair: {problem}")),
+        static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+        let built = BUILT.get_or_init(|| match std::env::var_os(BINARIES) {
+            Some(folder) => Ok(folder.into()),
+            None => build(Profile::Debug),
         });
-        Place::with_binaries(binaries)
+        match built {
+            Ok(binaries) => Place::with_binaries(binaries),
+            Err(problem) => panic!("building the pair: {problem}"),
+        }
     }
 
     /// A fresh place for the binaries in `binaries`.

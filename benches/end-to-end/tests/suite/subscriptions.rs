@@ -188,3 +188,27 @@ fn counts_are_those_of_the_whole_system(target: Target) {
         subscriber.expect_nothing_more();
     }
 }
+
+/// Asks again until the answer is the right one: for what another connection's end brings about,
+/// which no reply announces.
+fn wait_until(client: &mut Client, question: &str, answer: &str) {
+    let expected = Reply::parse(answer.as_bytes()).map(|(reply, _)| reply);
+    let deadline = Instant::now() + goblin_end_to_end::DEADLINE;
+    loop {
+        client.send_bytes(question.as_bytes());
+        let reply = client.reply();
+        if Some(&reply) == expected.as_ref() {
+            return;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "{question:?} still answers {reply:?}"
+        );
+    }
+}
+
+fn names(reply: &Reply) -> Vec<String> {
+    let mut names: Vec<_> = reply.elements().iter().map(Reply::text).collect();
+    names.sort();
+    names
+}
