@@ -2,9 +2,10 @@
 
 mod measure;
 
+use std::path::Path;
 use std::time::Instant;
 
-use goblin_end_to_end::{Client, Edge, Host, Place, Profile, Reply, build};
+use goblin_end_to_end::{Address, Client, Edge, Host, Place, Process, Profile, Reply, build};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -43,7 +44,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn start(binaries: &std::path::Path) -> Pair {
+    fn start(binaries: &Path) -> Pair {
         // The key is read at the start, so nothing has to stay on disk.
         let place = Place::with_binaries(binaries);
         let host = Host::start(&place, &[]);
@@ -55,24 +56,18 @@ impl Pair {
     }
 
     fn show_topology(&self) {
+        let end = |name: &str, address: &Address, process: &Process| {
+            let described = format!("{name} {address} (process {})", process.id());
+            format!("  clients ──► {described:<48}")
+        };
         let (edge, forwarding, host) = (&self.edge, &self.forwarding, &self.host);
         println!("\nTopology");
-        println!(
-            "  clients ──► goblin-edge {} (process {}) ────┐",
-            edge.clients,
-            edge.process.id()
-        );
-        println!(
-            "  clients ──► goblin-edge {} (process {}) ────┤ --delivery host, for comparison",
-            forwarding.clients,
-            forwarding.process.id()
-        );
-        println!(
-            "  clients ──► goblin-host {} (process {}) ◄───┘ edges connect to {}",
-            host.clients,
-            host.process.id(),
-            host.edges
-        );
+        let first = end("goblin-edge", &edge.clients, &edge.process);
+        println!("{first} ──┐ link");
+        let second = end("goblin-edge", &forwarding.clients, &forwarding.process);
+        println!("{second} ──┤ link; --delivery host, for comparison");
+        let third = end("goblin-host", &host.clients, &host.process);
+        println!("{third} ◄─┘ edges connect to {}", host.edges);
     }
 
     fn show_messages(&self) {
@@ -93,22 +88,30 @@ impl Pair {
         for (number, (place, address)) in publishers.into_iter().enumerate() {
             let payload = format!("message {}", number + 1);
             let mut publisher = Client::connect(address);
+            // A message's way is to be seen, not that of a connection being made.
+            publisher.exchange("PING\r\n", "+PONG\r\n");
             println!("  PUBLISH news.today \"{payload}\" on the {place}");
             let start = Instant::now();
             publisher.send(&["PUBLISH", "news.today", &payload]);
+            // Printing takes longer than a message: first everything arrives, then it is shown.
+            let mut arrived = Vec::new();
             for (place, command, name, client) in &mut subscribers {
                 let message = client.reply();
+                let took = start.elapsed().as_micros();
                 let received = message
                     .elements()
                     .last()
                     .map(Reply::text)
                     .unwrap_or_default();
                 assert_eq!(received, payload, "what a subscriber received: {message:?}");
-                println!("    ◄── \"{received}\" on the {place}, {command} {name}");
+                arrived.push(format!(
+                    "    ◄── \"{received}\" on the {place} within {took:>4} µs ({command} {name})"
+                ));
             }
             let deliveries = publisher.reply().integer();
             let took = start.elapsed().as_micros();
-            println!("    {deliveries} deliveries, the last of them seen after {took} µs");
+            println!("{}", arrived.join("\n"));
+            println!("    the reply to the publisher, {deliveries} deliveries, within {took} µs");
         }
     }
 
