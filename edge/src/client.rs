@@ -117,6 +117,25 @@ impl Client {
         }
     }
 
+    /// How many subscriptions of any kind it has, those that wait for confirmation included.
+    pub(crate) fn subscription_count(&self) -> usize {
+        self.session.subscriptions + self.subscribing.len()
+    }
+
+    /// Whether a RESP2 client may only subscribe and unsubscribe.
+    pub(crate) fn is_in_subscribed_mode(&self) -> bool {
+        self.session.version == Version::Resp2 && self.subscription_count() > 0
+    }
+
+    /// Whether nothing but its output needs to be looked after.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.stall.is_none()
+            && self.exchange.is_none()
+            && self.session.replies.is_empty()
+            && !self.session.closing
+            && !self.session.paused
+    }
+
     /// Writes the oldest reply that is awaited, when it is of this kind.
     pub(crate) fn fulfil(&mut self, what: Awaited, write: impl FnOnce(&mut Writer<'_>)) {
         let session = &mut self.session;

@@ -95,12 +95,11 @@ impl Edge {
     }
 
     fn dispatch(&mut self, now: Now, id: ConnectionId, request: Arguments<'_>) -> Flow {
-        let Some(client) = self.clients.get(id) else {
+        let found = command::resolve(request);
+        let Some(client) = self.clients.get_mut(id) else {
             return Flow::Close;
         };
-        let (authenticated, in_transaction) = (client.authenticated, client.transaction.is_some());
-        let found = command::resolve(request);
-        if in_transaction {
+        if client.transaction.is_some() {
             let command = found.ok().map(|(command, _)| command);
             return self.dispatch_in_transaction(now, id, command, request);
         }
@@ -108,29 +107,27 @@ impl Edge {
             Ok(found) => found,
             // The host may be newer than this edge and know it.
             Err(CommandError::UnknownCommand(_) | CommandError::UnknownSubcommand { .. })
-                if authenticated =>
+                if client.authenticated =>
             {
                 return self.forward(now, id, request);
             }
             Err(error) => return self.reject(id, error),
         };
-        if !authenticated && !record.flags.contains(Flags::NO_AUTH) {
+        if !client.authenticated && !record.flags.contains(Flags::NO_AUTH) {
             return self.reject(id, CommandError::NotAuthenticated);
         }
-        if let Some(client) = self.clients.get(id) {
+        if !client.user.account.rights.is_unrestricted() {
             let user = Rc::clone(&client.user);
             if let Err(denied) = user.check(record, request) {
                 return self.reject(id, denied);
             }
-            if !command.is_allowed_while_subscribed() && self.is_in_subscribed_mode(client) {
-                return self.reject(id, CommandError::Subscribed(record));
-            }
         }
-        if let Some(client) = self.clients.get_mut(id) {
-            client.session.last_command = record.name;
-            if client.session.replies.awaited() >= AWAITED_REPLIES_MAX {
-                return self.wait_for_replies(id);
-            }
+        if client.is_in_subscribed_mode() && !command.is_allowed_while_subscribed() {
+            return self.reject(id, CommandError::Subscribed(record));
+        }
+        client.session.last_command = record.name;
+        if client.session.replies.awaited() >= AWAITED_REPLIES_MAX {
+            return self.wait_for_replies(id);
         }
         self.dispatch_permitted(now, id, command, request)
     }
@@ -244,11 +241,12 @@ impl Edge {
     }
 
     fn ping(&mut self, id: ConnectionId, request: Arguments<'_>) -> Flow {
-        let subscribed = self
-            .clients
-            .get(id)
-            .is_some_and(|client| self.is_in_subscribed_mode(client));
-        self.reply(id, |reply| write_pong(subscribed, request, reply));
+        if let Some(client) = self.clients.get_mut(id) {
+            let subscribed = client.is_in_subscribed_mode();
+            client
+                .session
+                .reply(|reply| write_pong(subscribed, request, reply));
+        }
         Flow::Next
     }
 

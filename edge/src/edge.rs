@@ -199,11 +199,16 @@ impl Edge {
         let mut spans = std::mem::take(&mut self.spans);
         let flow = run_requests(self, now, id, &mut inbox, &mut spans, received);
         self.spans = spans;
-        if let Some(client) = self.clients.get_mut(id) {
-            client.session.inbox = inbox;
-            if flow == Flow::Next {
-                client.gave_up = false;
-            }
+        let Some(client) = self.clients.get_mut(id) else {
+            return;
+        };
+        client.session.inbox = inbox;
+        if flow == Flow::Next {
+            client.gave_up = false;
+        }
+        if client.is_quiet() {
+            let subscriber = client.subscription_count() > 0;
+            return self.clients.flush(now, id, subscriber);
         }
         self.settle(now, id);
         self.adjust_reading(id);
@@ -233,8 +238,15 @@ impl Edge {
     /// After anything that may have changed what a client is owed: confirms subscriptions whose turn
     /// it is, lets stalled requests run, writes output, closes a client that is finished.
     pub(crate) fn settle(&mut self, now: Now, id: ConnectionId) {
-        self.settle_subscriptions(now, id);
-        self.settle_execution(now, id);
+        let Some(client) = self.clients.get(id) else {
+            return;
+        };
+        let awaits = client.session.replies.front();
+        if client.exchange.is_some() {
+            self.settle_execution(now, id);
+        } else if matches!(awaits, Some(Awaited::Subscription { .. })) {
+            self.settle_subscriptions(now, id);
+        }
         let Some(client) = self.clients.get(id) else {
             return;
         };
@@ -244,7 +256,7 @@ impl Edge {
             Some(Stall::Exchange) => client.exchange.is_none(),
             Some(Stall::Surroundings | Stall::Link { .. }) | None => false,
         };
-        let subscriber = self.subscription_count(client) > 0;
+        let subscriber = client.subscription_count() > 0;
         let finished = client.session.is_finished();
         if ready {
             self.clients.wake(id);
@@ -334,13 +346,8 @@ impl Edge {
             return;
         }
         self.next_housekeeping = now.monotonic + HOUSEKEEPING_INTERVAL;
-        let table = &self.table;
-        self.clients.check_soft_limits(now, |client| {
-            let who = SubscriberId(client.session.connection.index);
-            [Kind::Channel, Kind::Pattern, Kind::Shard]
-                .into_iter()
-                .any(|kind| table.count(who, kind) > 0)
-        });
+        self.clients
+            .check_soft_limits(now, |client| client.subscription_count() > 0);
         self.close_slow_clients(now);
         self.close_idle_clients(now);
         self.upstream
@@ -353,7 +360,7 @@ impl Edge {
         };
         let idle = self.clients.ids(|client| {
             now.monotonic.since(client.session.active) > timeout
-                && self.subscription_count(client) == 0
+                && client.subscription_count() == 0
                 && client.session.replies.is_empty()
         });
         for id in idle {

@@ -11,13 +11,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use goblin_protocol::link::message::{self, Message};
-use goblin_protocol::resp::{Arguments, Version, Writer};
+use goblin_protocol::resp::{Arguments, Writer};
 use goblin_protocol::service::ConnectionId;
 use goblin_protocol::session::{Awaited, Flow, subscription_words, write_confirmation};
 use goblin_protocol::table::{Kind, Subscribed, SubscriberId};
 use goblin_protocol::time::Now;
 
-use crate::client::{Client, PendingSubscription, Stall};
+use crate::client::{PendingSubscription, Stall};
 use crate::config::OnUpstreamLoss;
 use crate::edge::Edge;
 use crate::upstream::Gate;
@@ -213,8 +213,10 @@ impl Edge {
             let (kind, name) = (pending.kind, &pending.name);
             let subscribed = self.table.subscribe(subscriber(id), kind, name, ());
             self.interest.stop_waiting(kind, name);
-            if subscribed == Subscribed::Already {
-                self.state_interest(now, kind, name, 0);
+            match (subscribed, self.clients.get_mut(id)) {
+                (Subscribed::Already, _) => self.state_interest(now, kind, name, 0),
+                (Subscribed::Added { .. }, Some(client)) => client.session.subscriptions += 1,
+                (Subscribed::Added { .. }, None) => {}
             }
             let count = self.confirmation_count(id, kind);
             write_confirmation(&mut writer, subscription_words(kind).0, Some(name), count);
@@ -301,6 +303,9 @@ impl Edge {
         self.table.remove(subscriber(id), |kind, name, _| {
             gone.push((kind, name.into()));
         });
+        if let Some(client) = self.clients.get_mut(id) {
+            client.session.subscriptions = 0;
+        }
         for (kind, name) in gone {
             self.state_interest(now, kind, &name, 0);
         }
@@ -313,20 +318,6 @@ impl Edge {
             Kind::Channel | Kind::Pattern => count(Kind::Channel) + count(Kind::Pattern),
             Kind::Shard => count(Kind::Shard),
         }
-    }
-
-    /// How many subscriptions of any kind a client has, those that wait for confirmation included.
-    pub(crate) fn subscription_count(&self, client: &Client) -> usize {
-        let count = |kind| {
-            self.table
-                .count(subscriber(client.session.connection), kind)
-        };
-        count(Kind::Channel) + count(Kind::Pattern) + count(Kind::Shard) + client.subscribing.len()
-    }
-
-    /// Whether a RESP2 client may only subscribe and unsubscribe.
-    pub(crate) fn is_in_subscribed_mode(&self, client: &Client) -> bool {
-        client.session.version == Version::Resp2 && self.subscription_count(client) > 0
     }
 
     fn interest_count(&self, kind: Kind, name: &[u8]) -> u32 {

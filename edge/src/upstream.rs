@@ -14,7 +14,6 @@ use goblin_protocol::link::{LinkError, SendError};
 use goblin_protocol::resp::{Arguments, Version, Writer};
 use goblin_protocol::service::{Action, Closed, ConnectionId, OUTPUT_SLICES_MAX};
 use goblin_protocol::session::{Awaited, Info, Publication};
-use goblin_protocol::table::Kind;
 use goblin_protocol::time::{Now, Time};
 use tracing::{info, warn};
 
@@ -261,6 +260,17 @@ impl Upstream {
             .min()
     }
 
+    /// Whether the link is up and time has nothing for it to do: the rule, and looked at in every turn.
+    fn is_quiet(&self, now: Now) -> bool {
+        self.announcement == Announcement::Confirmed
+            && self.parting == Parting::No
+            && self.down_since.is_none()
+            && self
+                .session
+                .next_deadline()
+                .is_none_or(|deadline| deadline > now.monotonic)
+    }
+
     /// When what waited for the host as the link went down is given up.
     fn is_given_up(&self, now: Now, config: &Config) -> bool {
         !self.gave_up
@@ -454,6 +464,9 @@ impl Edge {
     /// What time and the turn before have left to do.
     pub(crate) fn drive_upstream(&mut self, now: Now) {
         self.upstream.flush_asked = false;
+        if self.upstream.is_quiet(now) && !self.has_unstated_interest() {
+            return;
+        }
         match self.upstream.parting {
             Parting::No => {}
             Parting::Asked => self.upstream.parting = Parting::Done,
@@ -538,13 +551,7 @@ impl Edge {
         if self.config.on_gap == OnGap::Keep {
             return;
         }
-        let table = &self.table;
-        let subscribed = self.clients.ids(|client| {
-            let who = goblin_protocol::table::SubscriberId(client.session.connection.index);
-            [Kind::Channel, Kind::Pattern, Kind::Shard]
-                .into_iter()
-                .any(|kind| table.count(who, kind) > 0)
-        });
+        let subscribed = self.clients.ids(|client| client.session.subscriptions > 0);
         for id in subscribed {
             self.close(now, id, "publications may have been missed");
         }

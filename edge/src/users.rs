@@ -131,11 +131,7 @@ impl Edge {
             };
             client.user = Rc::clone(&user);
             client.authenticated = authenticated;
-            let subscribed = self
-                .clients
-                .get(id)
-                .is_some_and(|client| self.subscription_count(client) > 0);
-            if subscribed && !authenticated {
+            if !authenticated && client.subscription_count() > 0 {
                 self.close(now, id, "it must authenticate");
             } else {
                 self.refuse_unless_served(now, id);

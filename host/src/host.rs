@@ -189,7 +189,7 @@ impl Host {
         if client.session.is_finished() {
             self.close(id, "finished");
         } else {
-            let subscriber = self.subscription_count(id) > 0;
+            let subscriber = client.session.subscriptions > 0;
             self.clients.flush(now, id, subscriber);
         }
     }
@@ -212,6 +212,9 @@ impl Host {
     /// Drops all subscriptions of a client without telling it.
     pub(crate) fn drop_subscriptions(&mut self, id: ConnectionId) {
         self.table.remove(SubscriberId(id.index), |_, _, _| {});
+        if let Some(client) = self.clients.get_mut(id) {
+            client.session.subscriptions = 0;
+        }
     }
 
     fn close_slow_clients(&mut self, now: Now) {
@@ -243,13 +246,8 @@ impl Host {
             return;
         }
         self.next_housekeeping = now.monotonic + HOUSEKEEPING_INTERVAL;
-        let table = &self.table;
-        self.clients.check_soft_limits(now, |client| {
-            let who = SubscriberId(client.session.connection.index);
-            [Kind::Channel, Kind::Pattern, Kind::Shard]
-                .into_iter()
-                .any(|kind| table.count(who, kind) > 0)
-        });
+        self.clients
+            .check_soft_limits(now, |client| client.session.subscriptions > 0);
         self.close_idle_clients(now);
     }
 
@@ -259,7 +257,7 @@ impl Host {
         };
         let idle = self.clients.ids(|client| {
             now.monotonic.since(client.session.active) > timeout
-                && self.subscription_count(client.session.connection) == 0
+                && client.session.subscriptions == 0
         });
         for id in idle {
             self.statistics.idle_clients_closed += 1;

@@ -7,7 +7,7 @@ use goblin_protocol::glob;
 use goblin_protocol::resp::{Arguments, Version, Writer};
 use goblin_protocol::service::ConnectionId;
 use goblin_protocol::session::{subscription_words, write_confirmation};
-use goblin_protocol::table::{Kind, SubscriberId};
+use goblin_protocol::table::{Kind, Subscribed, SubscriberId};
 
 use crate::host::Host;
 
@@ -25,7 +25,11 @@ impl Host {
         reply: &mut Writer<'_>,
     ) {
         for name in names.iter() {
-            self.table.subscribe(subscriber(id), kind, name, ());
+            let subscribed = self.table.subscribe(subscriber(id), kind, name, ());
+            if let (Subscribed::Added { .. }, Some(client)) = (subscribed, self.clients.get_mut(id))
+            {
+                client.session.subscriptions += 1;
+            }
             let count = self.confirmation_count(id, kind);
             write_confirmation(reply, subscription_words(kind).0, Some(name), count);
         }
@@ -53,7 +57,10 @@ impl Host {
             write_confirmation(reply, word, None, self.confirmation_count(id, kind));
         }
         for name in names {
-            self.table.unsubscribe(subscriber(id), kind, &name);
+            let left = self.table.unsubscribe(subscriber(id), kind, &name);
+            if let (Some(_), Some(client)) = (left, self.clients.get_mut(id)) {
+                client.session.subscriptions -= 1;
+            }
             let count = self.confirmation_count(id, kind);
             write_confirmation(reply, word, Some(&name), count);
         }
@@ -68,20 +75,11 @@ impl Host {
         }
     }
 
-    /// How many subscriptions of any kind a client has.
-    pub(crate) fn subscription_count(&self, id: ConnectionId) -> usize {
-        [Kind::Channel, Kind::Pattern, Kind::Shard]
-            .into_iter()
-            .map(|kind| self.table.count(subscriber(id), kind))
-            .sum()
-    }
-
     /// Whether a RESP2 client may only subscribe and unsubscribe.
     pub(crate) fn is_in_subscribed_mode(&self, id: ConnectionId) -> bool {
-        self.clients
-            .get(id)
-            .is_some_and(|client| client.session.version == Version::Resp2)
-            && self.subscription_count(id) > 0
+        self.clients.get(id).is_some_and(|client| {
+            client.session.subscriptions > 0 && client.session.version == Version::Resp2
+        })
     }
 
     /// `PUBSUB`, of the clients here and of all edges.

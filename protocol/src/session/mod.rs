@@ -70,6 +70,8 @@ pub struct Session {
     pub library_version: Box<[u8]>,
     /// The wire format.
     pub version: Version,
+    /// How many subscriptions of any kind it has; its owner keeps the number beside the table.
+    pub subscriptions: usize,
     /// What `CLIENT REPLY` set.
     pub reply_mode: ReplyMode,
     /// Received and not yet executed.
@@ -107,6 +109,7 @@ impl Session {
             library_name: Box::default(),
             library_version: Box::default(),
             version: Version::Resp2,
+            subscriptions: 0,
             reply_mode: ReplyMode::On,
             inbox: Inbox::new(),
             outbox: Outbox::new(),
