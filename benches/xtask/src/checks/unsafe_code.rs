@@ -40,7 +40,7 @@ fn of_file(file: &File) -> Vec<String> {
                 file.path
             ));
         }
-        if !words(code).any(|word| word == "unsafe") {
+        if !is_unsafe(code) {
             continue;
         }
         if opted_in.is_none() {
@@ -75,8 +75,17 @@ fn is_argued(lines: &[&str], line: usize) -> bool {
         .any(|(_, text)| text.contains("SAFETY:"))
 }
 
-fn words(code: &str) -> impl Iterator<Item = &str> {
-    code.split(|character: char| !character.is_alphanumeric() && character != '_')
+/// Whether a line has the keyword, other than in the type of a function: to name such a type is safe,
+/// to call what has it is not.
+fn is_unsafe(code: &str) -> bool {
+    let is_in_word = |character: char| character.is_alphanumeric() || character == '_';
+    code.match_indices("unsafe").any(|(start, word)| {
+        let (before, after) = (&code[..start], &code[start + word.len()..]);
+        let is_word = !before.ends_with(is_in_word) && !after.starts_with(is_in_word);
+        let after = after.trim_start();
+        let after = after.strip_prefix("extern").map_or(after, str::trim_start);
+        is_word && !after.starts_with("fn(")
+    })
 }
 
 #[cfg(test)]
@@ -98,6 +107,7 @@ mod tests {
     fn argued_code_in_a_file_that_says_why_is_right() {
         assert_eq!(wrong(ARGUED), 0);
         assert_eq!(wrong("fn a() {} // nothing unsafe here\n"), 0);
+        assert_eq!(wrong("type A = unsafe extern \"C\" fn(u8) -> u8;\n"), 0);
     }
 
     #[test]
@@ -110,5 +120,6 @@ mod tests {
         assert_eq!(wrong(&ARGUED.replace("#![allow(unsafe_code)]", "")), 1);
         assert_eq!(wrong("#[allow(unsafe_code)]\nfn a() {}\n"), 1);
         assert_eq!(wrong("unsafe fn a() {}\n"), 1);
+        assert_eq!(wrong("unsafe extern \"C\" fn a() {}\n"), 1);
     }
 }
