@@ -11,6 +11,7 @@ mod partitions;
 mod programs;
 mod promises;
 mod replies;
+mod rights;
 mod subscriptions;
 mod system_calls;
 mod upstream;
