@@ -119,7 +119,7 @@ pub fn as_root(test: &str, body: impl FnOnce()) {
     let binaries = crate::Place::new().binary("");
     let program = std::env::current_exe().expect("the test program has a path");
     let status = Command::new("sudo")
-        .arg("--non-interactive")
+        .args(["--non-interactive", "env"])
         .arg(format!("{}={}", crate::place::BINARIES, binaries.display()))
         .arg(program)
         .args(["--exact", test, "--nocapture"])

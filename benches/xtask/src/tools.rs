@@ -1,6 +1,5 @@
 //! What the commands need besides Rust, and where it comes from.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A program (or what a program can do), and the package of Debian and Ubuntu that has it.
@@ -119,11 +118,7 @@ fn present(tool: &Tool) -> bool {
 
 fn on_path(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // Where programs for administrators are, which not every user has on the path.
-    let more = ["/usr/sbin", "/sbin"].map(|folder| Path::new(folder).to_path_buf());
-    std::env::split_paths(&path)
-        .chain(more)
-        .any(|folder| folder.join(name).is_file())
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
 fn described(tools: &[&Tool]) -> String {
