@@ -20,6 +20,48 @@ pub(super) enum DataError<'a> {
     StringTooLong,
     /// The value of a field is not a whole number.
     HashValueNotAnInteger,
+    /// The value of a field is not a number.
+    HashValueNotAFloat,
+    /// Incrementing would make something that is no number or no finite one.
+    NotFinite,
+    /// An infinite increment of a field.
+    InfiniteValue,
+    /// There is no such key.
+    NoSuchKey,
+    /// A key given as source and destination.
+    SameObjects,
+    /// A database beyond the last.
+    DatabaseOutOfRange,
+    /// A cursor that no `SCAN` has answered.
+    InvalidCursor,
+    /// `OBJECT FREQ` without the policy that counts.
+    FrequencyNotTracked,
+    /// `SETRANGE` before the beginning.
+    OffsetOutOfRange,
+    /// A bit beyond the longest string.
+    BitOffset,
+    /// Neither 0 nor 1, for `SETBIT`.
+    BitNotAnInteger,
+    /// Neither 0 nor 1, for `BITPOS`.
+    BitNotABit,
+    /// `BITOP NOT` with several sources.
+    SingleSource,
+    /// A type that is no integer of a width that fits.
+    InvalidBitfieldType,
+    /// `OVERFLOW` with something else.
+    InvalidOverflow,
+    /// `BITFIELD_RO` with an operation that writes.
+    BitfieldReadOnly,
+    /// `LCS` of values that are no strings.
+    LcsOfOtherTypes,
+    /// `LCS` with `LEN` and `IDX`.
+    LcsLengthAndIndexes,
+    /// Two strings whose comparison would need too much memory.
+    LcsTooLong,
+    /// A count that cannot be answered with twice as many elements.
+    ValueOutOfRange,
+    /// The lowest integer as a count.
+    CountOutOfRange,
     /// Infinity minus infinity.
     ScoreNotANumber,
     /// `ZADD` with `NX` and `XX`.
@@ -83,6 +125,41 @@ impl fmt::Display for DataError<'_> {
             Self::DecrementOverflow => "ERR decrement would overflow",
             Self::StringTooLong => "ERR string exceeds maximum allowed size (proto-max-bulk-len)",
             Self::HashValueNotAnInteger => "ERR hash value is not an integer",
+            Self::HashValueNotAFloat => "ERR hash value is not a float",
+            Self::NotFinite => "ERR increment would produce NaN or Infinity",
+            Self::InfiniteValue => "ERR value is NaN or Infinity",
+            Self::NoSuchKey => "ERR no such key",
+            Self::SameObjects => "ERR source and destination objects are the same",
+            Self::DatabaseOutOfRange => "ERR DB index is out of range",
+            Self::InvalidCursor => "ERR invalid cursor",
+            Self::FrequencyNotTracked => {
+                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please \
+                 note that when switching between policies at runtime LRU and LFU data will take \
+                 some time to adjust."
+            }
+            Self::OffsetOutOfRange => "ERR offset is out of range",
+            Self::BitOffset => "ERR bit offset is not an integer or out of range",
+            Self::BitNotAnInteger => "ERR bit is not an integer or out of range",
+            Self::BitNotABit => "ERR The bit argument must be 1 or 0.",
+            Self::SingleSource => "ERR BITOP NOT must be called with a single source key.",
+            Self::InvalidBitfieldType => {
+                "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not \
+                 supported but i64 is."
+            }
+            Self::InvalidOverflow => "ERR Invalid OVERFLOW type specified",
+            Self::BitfieldReadOnly => "ERR BITFIELD_RO only supports the GET subcommand",
+            Self::LcsOfOtherTypes => "ERR The specified keys must contain string values",
+            Self::LcsLengthAndIndexes => {
+                "ERR If you want both the length and indexes, please just use IDX."
+            }
+            Self::LcsTooLong => {
+                "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len"
+            }
+            Self::ValueOutOfRange => "ERR value is out of range",
+            Self::CountOutOfRange => {
+                "ERR value is out of range, value must between -9223372036854775807 and \
+                 9223372036854775807"
+            }
             Self::ScoreNotANumber => "ERR resulting score is not a number (NaN)",
             Self::MemberConditions => "ERR XX and NX options at the same time are not compatible",
             Self::ScoreConditions => {

@@ -1,8 +1,10 @@
 //! Hashes.
 
-use goblin_protocol::resp::Writer;
+use goblin_protocol::command::CommandError;
+use goblin_protocol::resp::{Version, Writer};
 
 use super::error::DataError;
+use super::extended::Extended;
 use super::{Call, Outcome, parse, write_text};
 use crate::store::{Changed, Digits, Hash, Text};
 
@@ -151,4 +153,100 @@ fn add(present: Option<Text<'_>>, by: i64) -> Result<i64, DataError<'static>> {
         None => 0,
     };
     present.checked_add(by).ok_or(DataError::Overflow)
+}
+
+/// `HSETNX key field value`
+pub(super) fn hsetnx<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let (field, value) = (call.argument(2), call.argument(3));
+    let is_new = call
+        .store
+        .update_or_create(call.key(), call.now, |hash: &mut Hash, seeds| {
+            let is_new = hash.get(field).is_none() && hash.set(field, value, seeds);
+            Changed {
+                answer: is_new,
+                is_changed: is_new,
+            }
+        })?;
+    call.reply.integer(i64::from(is_new));
+    Ok(())
+}
+
+/// `HSTRLEN key field`
+pub(super) fn hstrlen<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let hash = call.store.collection::<Hash>(call.key(), call.now)?;
+    let value = hash.and_then(|hash| hash.get(call.arguments.get(2)?));
+    let length = value.map_or(0, Text::len);
+    call.count(length);
+    Ok(())
+}
+
+/// `HINCRBYFLOAT key field increment`
+pub(super) fn hincrbyfloat<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let by = Extended::parse(call.argument(3)).ok_or(CommandError::NotAFloat)?;
+    if by == Extended::Infinite {
+        return Err(DataError::InfiniteValue);
+    }
+    let field = call.argument(2);
+    let sum = call
+        .store
+        .update_or_create(call.key(), call.now, |hash: &mut Hash, seeds| {
+            let answer = add_fraction(hash.get(field), by);
+            if let Ok(sum) = &answer {
+                hash.set(field, sum.as_bytes(), seeds);
+            }
+            Changed {
+                is_changed: answer.is_ok(),
+                answer,
+            }
+        })?;
+    call.reply.bulk(sum?.as_bytes());
+    Ok(())
+}
+
+fn add_fraction(present: Option<Text<'_>>, by: Extended) -> Result<String, DataError<'static>> {
+    let present = match present {
+        Some(text) => Extended::parse(text.bytes(&mut Digits::default())),
+        None => Some(Extended::ZERO),
+    };
+    let present = present.ok_or(DataError::HashValueNotAFloat)?;
+    let sum = present.sum(by).ok_or(DataError::NotFinite)?;
+    Ok(sum.to_string())
+}
+
+/// `HRANDFIELD key [count [WITHVALUES]]`
+pub(super) fn hrandfield<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let Some(count) = call.arguments.get(2) else {
+        let mut random = call.store.random();
+        let hash = call.store.collection::<Hash>(call.key(), call.now)?;
+        match hash.and_then(|hash| hash.at_random(&mut random)) {
+            Some((field, _)) => call.reply.bulk(field),
+            None => call.reply.null(),
+        }
+        return Ok(());
+    };
+    let count = parse::choices(count)?;
+    let with_values = match call.arguments.get(3) {
+        None => false,
+        Some(word) if call.arguments.len() == 4 && word.eq_ignore_ascii_case(b"withvalues") => true,
+        Some(_) => return Err(CommandError::Syntax.into()),
+    };
+    count.check_doubled(with_values)?;
+    let mut random = call.store.random();
+    let hash = call.store.collection::<Hash>(call.key(), call.now)?;
+    let chosen = hash.map_or_else(Vec::new, |hash| {
+        count.choose(&mut random, hash.iter(), |random| hash.at_random(random))
+    });
+    let is_paired = with_values && call.reply.version() == Version::Resp3;
+    let elements = if with_values && !is_paired { 2 } else { 1 };
+    call.reply.array(chosen.len() * elements);
+    for (field, value) in chosen {
+        if is_paired {
+            call.reply.array(2);
+        }
+        call.reply.bulk(field);
+        if with_values {
+            call.reply.bulk(value.bytes(&mut Digits::default()));
+        }
+    }
+    Ok(())
 }

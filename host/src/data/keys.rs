@@ -13,7 +13,7 @@ const NO_KEY: i64 = -2;
 /// What they answer for a key that does not expire.
 const NO_EXPIRY: i64 = -1;
 
-/// `DEL key [key …]`
+/// `DEL key [key …]` and `UNLINK`, which are the same: what takes long to free is freed later.
 pub(super) fn del<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
     let keys = call.arguments.skip(1);
     let removed = keys
@@ -24,7 +24,7 @@ pub(super) fn del<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
     Ok(())
 }
 
-/// `EXISTS key [key …]`
+/// `EXISTS key [key …]` and `TOUCH`: nobody notes when a key was read.
 pub(super) fn exists<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
     let keys = call.arguments.skip(1);
     let found = keys
@@ -37,14 +37,18 @@ pub(super) fn exists<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
 
 /// `TYPE key`
 pub(super) fn type_of<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
-    let name = match call.store.type_of(call.key(), call.now) {
-        None => "none",
-        Some(Type::String) => "string",
-        Some(Type::Hash) => "hash",
-        Some(Type::SortedSet) => "zset",
-    };
-    call.reply.simple(name);
+    let kind = call.store.type_of(call.key(), call.now);
+    call.reply.simple(kind.map_or("none", type_name));
     Ok(())
+}
+
+/// The name that `TYPE` answers.
+pub(super) const fn type_name(kind: Type) -> &'static str {
+    match kind {
+        Type::String => "string",
+        Type::Hash => "hash",
+        Type::SortedSet => "zset",
+    }
 }
 
 /// `EXPIRE key seconds [NX | XX | GT | LT]`
@@ -175,6 +179,62 @@ pub(super) fn persist<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
         call.store.set_expiry(call.key(), None, call.now);
     }
     call.reply.integer(i64::from(expires));
+    Ok(())
+}
+
+/// `RENAME key newkey`
+pub(super) fn rename<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    if !call.store.rename(call.key(), call.argument(2), call.now) {
+        return Err(DataError::NoSuchKey);
+    }
+    call.ok();
+    Ok(())
+}
+
+/// `RENAMENX key newkey`
+pub(super) fn renamenx<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let (from, to) = (call.key(), call.argument(2));
+    if call.store.type_of(from, call.now).is_none() {
+        return Err(DataError::NoSuchKey);
+    }
+    let is_free = call.store.type_of(to, call.now).is_none();
+    if is_free {
+        call.store.rename(from, to, call.now);
+    }
+    call.reply.integer(i64::from(is_free));
+    Ok(())
+}
+
+/// `COPY source destination [DB destination-db] [REPLACE]`
+pub(super) fn copy<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let (from, to) = (call.key(), call.argument(2));
+    let (mut replaces, mut words) = (false, call.arguments.skip(3).iter());
+    while let Some(word) = words.next() {
+        if word.eq_ignore_ascii_case(b"replace") {
+            replaces = true;
+        } else if let (true, Some(database)) = (word.eq_ignore_ascii_case(b"db"), words.next()) {
+            if parse::integer(database)? != 0 {
+                return Err(DataError::DatabaseOutOfRange);
+            }
+        } else {
+            return Err(CommandError::Syntax.into());
+        }
+    }
+    if from == to {
+        return Err(DataError::SameObjects);
+    }
+    let is_free = replaces || call.store.type_of(to, call.now).is_none();
+    let is_copied = is_free && call.store.copy(from, to, call.now);
+    call.reply.integer(i64::from(is_copied));
+    Ok(())
+}
+
+/// `RANDOMKEY`
+pub(super) fn randomkey<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    match call.store.random_key(call.now) {
+        Some(name) => call.reply.bulk(name),
+        None => call.reply.null(),
+    }
     Ok(())
 }
 

@@ -5,17 +5,23 @@
 //! command's record, works on the [`Store`], and either writes one reply or returns an error before
 //! it has written anything.
 
+mod bitfield;
+mod bitmaps;
 mod error;
+mod extended;
 mod hashes;
 mod keys;
+mod lcs;
+mod objects;
 mod parse;
 mod ranges;
+mod scan;
 mod sorted_sets;
 mod strings;
 #[cfg(test)]
 mod tests;
 
-use goblin_protocol::command::{Command, CommandError};
+use goblin_protocol::command::{Command, CommandError, reply};
 use goblin_protocol::resp::{Arguments, Writer};
 use goblin_protocol::time::Now;
 
@@ -67,6 +73,36 @@ pub fn execute(
         Command::IncrBy => strings::incrby(call),
         Command::DecrBy => strings::decrby(call),
 
+        Command::GetEx => strings::getex(call),
+        Command::SetRange => strings::setrange(call),
+        Command::GetRange | Command::SubStr => strings::getrange(call),
+        Command::IncrByFloat => strings::incrbyfloat(call),
+        Command::MSetNx => strings::msetnx(call),
+        Command::Lcs => lcs::lcs(call),
+
+        Command::SetBit => bitmaps::setbit(call),
+        Command::GetBit => bitmaps::getbit(call),
+        Command::BitCount => bitmaps::bitcount(call),
+        Command::BitPos => bitmaps::bitpos(call),
+        Command::BitOp => bitmaps::bitop(call),
+        Command::BitField => bitfield::bitfield(call),
+        Command::BitFieldRo => bitfield::bitfield_ro(call),
+
+        Command::Unlink => keys::del(call),
+        Command::Touch => keys::exists(call),
+        Command::Rename => keys::rename(call),
+        Command::RenameNx => keys::renamenx(call),
+        Command::Copy => keys::copy(call),
+        Command::RandomKey => keys::randomkey(call),
+        Command::Scan => scan::scan(call),
+        Command::ObjectEncoding => objects::encoding(call),
+        Command::ObjectFreq => objects::freq(call),
+        Command::ObjectIdleTime => objects::idletime(call),
+        Command::ObjectRefCount => objects::refcount(call),
+        Command::ObjectHelp => {
+            reply::help(command, call.reply);
+            Ok(())
+        }
         Command::Del => keys::del(call),
         Command::Exists => keys::exists(call),
         Command::Type => keys::type_of(call),
@@ -94,6 +130,12 @@ pub fn execute(
         Command::HLen => hashes::hlen(call),
         Command::HExists => hashes::hexists(call),
         Command::HIncrBy => hashes::hincrby(call),
+
+        Command::HIncrByFloat => hashes::hincrbyfloat(call),
+        Command::HRandField => hashes::hrandfield(call),
+        Command::HScan => scan::hscan(call),
+        Command::HSetNx => hashes::hsetnx(call),
+        Command::HStrLen => hashes::hstrlen(call),
 
         Command::ZAdd => sorted_sets::zadd(call),
         Command::ZIncrBy => sorted_sets::zincrby(call),

@@ -1,15 +1,46 @@
 //! Numbers and bounds as arguments give them.
 
+use std::ops::Range;
+
 use goblin_protocol::command::{Command, CommandError};
 use goblin_protocol::resp::parse_integer;
 use goblin_protocol::time::Now;
 
 use super::error::DataError;
-use crate::store::Entry;
+use crate::store::{Entry, Random};
 
 /// A whole number.
 pub(super) fn integer(text: &[u8]) -> Result<i64, DataError<'static>> {
     parse_integer(text).ok_or(DataError::Common(CommandError::NotAnInteger))
+}
+
+/// Whether both count from the end, and the second is before the first.
+pub(super) const fn is_backwards(first: i64, last: i64) -> bool {
+    first < 0 && last < 0 && first > last
+}
+
+/// As [`span`], but the first element belongs to it where `last` is before the beginning.
+pub(super) fn text_span(first: i64, last: i64, length: usize) -> Option<Range<usize>> {
+    let length_before = 0_i64.saturating_sub_unsigned(length as u64);
+    span(first, last.max(length_before), length)
+}
+
+/// The elements from `first` to `last`, of which negative ones count from the end of `length`; none
+/// when there are none.
+pub(super) fn span(first: i64, last: i64, length: usize) -> Option<Range<usize>> {
+    let length = i64::try_from(length).unwrap_or(i64::MAX);
+    let from_end = |position: i64| {
+        if position < 0 {
+            position + length
+        } else {
+            position
+        }
+    };
+    let (start, end) = (from_end(first).max(0), from_end(last).min(length - 1) + 1);
+    if start >= end {
+        return None;
+    }
+    Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
 }
 
 /// A score, or what is added to one: any number but NaN.
@@ -35,6 +66,65 @@ fn is_out_of_range(number: f64, text: &[u8]) -> bool {
         text.iter().any(u8::is_ascii_digit)
     } else {
         number == 0.0 && digits.copied().any(|byte| matches!(byte, b'1'..=b'9'))
+    }
+}
+
+/// How many elements chance chooses.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Choices {
+    /// Different ones.
+    Distinct(usize),
+    /// Any, the same one several times perhaps.
+    Repeated(usize),
+}
+
+/// A number of choices: a negative one allows repetitions.
+pub(super) fn choices(text: &[u8]) -> Result<Choices, DataError<'static>> {
+    let count = integer(text)?;
+    if count < -i64::MAX {
+        return Err(DataError::CountOutOfRange);
+    }
+    let magnitude = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
+    Ok(if count < 0 {
+        Choices::Repeated(magnitude)
+    } else {
+        Choices::Distinct(magnitude)
+    })
+}
+
+impl Choices {
+    /// Refuses a number that cannot be answered with twice as many elements.
+    pub(super) fn check_doubled(self, is_doubled: bool) -> Result<(), DataError<'static>> {
+        let (Self::Distinct(count) | Self::Repeated(count)) = self;
+        if is_doubled && count > i64::MAX as usize / 2 {
+            return Err(DataError::ValueOutOfRange);
+        }
+        Ok(())
+    }
+
+    /// Chooses among all elements, or one after the other where repetitions are allowed.
+    pub(super) fn choose<T>(
+        self,
+        random: &mut Random,
+        all: impl Iterator<Item = T>,
+        mut choose_one: impl FnMut(&mut Random) -> Option<T>,
+    ) -> Vec<T> {
+        match self {
+            Self::Repeated(count) => (0..count).map_while(|_| choose_one(random)).collect(),
+            Self::Distinct(0) => Vec::new(),
+            Self::Distinct(count) => {
+                let mut chosen = Vec::new();
+                // Each element that comes replaces one with the chance that it belongs to the choice.
+                for (seen, element) in all.enumerate() {
+                    if chosen.len() < count {
+                        chosen.push(element);
+                    } else if let Some(place) = chosen.get_mut(random.below(seen + 1)) {
+                        *place = element;
+                    }
+                }
+                chosen
+            }
+        }
     }
 }
 

@@ -4,9 +4,10 @@ use goblin_protocol::command::CommandError;
 use goblin_protocol::limits::BULK_BYTES_MAX;
 
 use super::error::DataError;
+use super::extended::Extended;
 use super::parse::{self, Start, Unit};
 use super::{Call, Outcome, write_text};
-use crate::store::{Lifetime, Text};
+use crate::store::{Digits, Lifetime, Text};
 
 /// `GET key`
 #[inline]
@@ -241,5 +242,135 @@ fn add<'a>(call: &mut Call<'a, '_>, by: i64) -> Outcome<'a> {
     call.store
         .set_string(call.key(), Text::Integer(sum), Lifetime::Kept, call.now);
     call.reply.integer(sum);
+    Ok(())
+}
+
+/// What `GETEX` does with the expiry.
+#[derive(Clone, Copy)]
+enum ExpiryChange<'a> {
+    None,
+    Persist,
+    Set(&'a [u8], (Unit, Start)),
+}
+
+/// `GETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST]`
+pub(super) fn getex<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let mut change = ExpiryChange::None;
+    let mut words = call.arguments.skip(2).iter();
+    while let Some(word) = words.next() {
+        let is_persist = word.eq_ignore_ascii_case(b"persist");
+        change = match (change, expiry_kind(word)) {
+            (ExpiryChange::None | ExpiryChange::Persist, _) if is_persist => ExpiryChange::Persist,
+            (ExpiryChange::None, Some(kind)) => {
+                ExpiryChange::Set(words.next().ok_or(CommandError::Syntax)?, kind)
+            }
+            (ExpiryChange::Set(_, known), Some(kind)) if known == kind => {
+                ExpiryChange::Set(words.next().ok_or(CommandError::Syntax)?, kind)
+            }
+            _ => return Err(CommandError::Syntax.into()),
+        };
+    }
+    let (key, now) = (call.key(), call.now);
+    let Some(text) = call.store.string(key, now)? else {
+        call.reply.null();
+        return Ok(());
+    };
+    let expiry = match change {
+        ExpiryChange::Set(amount, (unit, start)) => {
+            Some(parse::lifetime(amount, unit, start, call.command, now)?)
+        }
+        _ => None,
+    };
+    write_text(call.reply, Some(text));
+    match (change, expiry) {
+        (_, Some(moment)) if moment <= now.unix_ms() => {
+            call.store.remove(key, now);
+        }
+        (_, Some(moment)) => {
+            call.store.set_expiry(key, Some(moment), now);
+        }
+        (ExpiryChange::Persist, None) if call.store.expiry(key, now).flatten().is_some() => {
+            call.store.set_expiry(key, None, now);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// `SETRANGE key offset value`
+pub(super) fn setrange<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let (key, value) = (call.key(), call.argument(3));
+    let offset = parse::integer(call.argument(2))?;
+    let offset = usize::try_from(offset).map_err(|_| DataError::OffsetOutOfRange)?;
+    let length = call.store.string(key, call.now)?.map_or(0, Text::len);
+    if value.is_empty() {
+        call.count(length);
+        return Ok(());
+    }
+    let end = offset.saturating_add(value.len());
+    if end > BULK_BYTES_MAX {
+        return Err(DataError::StringTooLong);
+    }
+    let ((), length) = call.store.edit(key, end, call.now, |bytes| {
+        if let Some(part) = bytes.get_mut(offset..end) {
+            part.copy_from_slice(value);
+        }
+    })?;
+    call.count(length);
+    Ok(())
+}
+
+/// `GETRANGE key start end`, and `SUBSTR`, its old name
+pub(super) fn getrange<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let first = parse::integer(call.argument(2))?;
+    let last = parse::integer(call.argument(3))?;
+    let mut digits = Default::default();
+    let text = call.store.string(call.key(), call.now)?;
+    let bytes = text.map_or(&b""[..], |text| text.bytes(&mut digits));
+    let span = parse::text_span(first, last, bytes.len());
+    let part = span
+        .filter(|_| !parse::is_backwards(first, last))
+        .and_then(|span| bytes.get(span));
+    call.reply.bulk(part.unwrap_or_default());
+    Ok(())
+}
+
+/// `MSETNX key value [key value …]`
+pub(super) fn msetnx<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let pairs = call.arguments.skip(1);
+    if !pairs.len().is_multiple_of(2) {
+        return Err(DataError::wrong_arity(call.command));
+    }
+    let mut keys = pairs.iter().step_by(2);
+    if keys.any(|key| call.store.type_of(key, call.now).is_some()) {
+        call.reply.integer(0);
+        return Ok(());
+    }
+    let mut words = pairs.iter();
+    while let (Some(key), Some(value)) = (words.next(), words.next()) {
+        call.store
+            .set_string(key, Text::of(value), Lifetime::Forever, call.now);
+    }
+    call.reply.integer(1);
+    Ok(())
+}
+
+/// `INCRBYFLOAT key increment`
+pub(super) fn incrbyfloat<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let present = call.store.string(call.key(), call.now)?;
+    let present = match present {
+        Some(text) => Extended::parse(text.bytes(&mut Digits::default())),
+        None => Some(Extended::ZERO),
+    };
+    let present = present.ok_or(CommandError::NotAFloat)?;
+    let by = Extended::parse(call.argument(2)).ok_or(CommandError::NotAFloat)?;
+    let sum = present.sum(by).ok_or(DataError::NotFinite)?.to_string();
+    call.store.set_string(
+        call.key(),
+        Text::Bytes(sum.as_bytes()),
+        Lifetime::Kept,
+        call.now,
+    );
+    call.reply.bulk(sum.as_bytes());
     Ok(())
 }

@@ -3,7 +3,11 @@
 //!
 //! Commands are written as inline requests, replies on one line with blanks for line ends.
 
+mod bits;
+mod fields;
+mod keys;
 mod sorted_sets;
+mod texts;
 
 use goblin_protocol::command;
 use goblin_protocol::resp::{Inbox, RequestLimits, Spans, Version, Writer};
@@ -43,9 +47,7 @@ impl Client {
         let mut feed = inbox.open(request.as_bytes(), &mut spans);
         let arguments = feed.next(&RequestLimits::default());
         let arguments = arguments.expect("a request").expect("a whole one");
-        let name = arguments.get(0).unwrap_or_default();
-        let (command, record) = command::find(name).expect("a command");
-        assert!(record.accepts(arguments.len()), "{line}");
+        let (command, _) = command::resolve(arguments).expect("a command");
         let mut reply = Vec::new();
         let mut writer = Writer::new(&mut reply, self.version);
         execute(command, arguments, &mut self.store, self.now, &mut writer);

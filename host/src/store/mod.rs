@@ -18,6 +18,8 @@ mod collections;
 mod expiry;
 mod graveyard;
 mod hash;
+mod naming;
+mod random;
 mod record;
 mod segments;
 mod slot;
@@ -40,7 +42,8 @@ use goblin_protocol::time::{Now, Time};
 
 pub use collections::Changed;
 pub use hash::Hash;
-pub use slot::{Kind, Type, Value};
+pub use random::Random;
+pub use slot::{Encoding, Kind, Type, Value};
 pub use sorted_set::{Entries, Entry, SortedSet};
 pub use strings::Lifetime;
 pub use text::{Digits, Text};
@@ -66,6 +69,7 @@ pub struct Store {
     expiries: Expiries,
     watches: Watches,
     graveyard: Graveyard,
+    random: Random,
     changes: u64,
     expired_keys: u64,
 }
@@ -93,6 +97,7 @@ impl Store {
             expiries: Expiries::default(),
             watches: Watches::default(),
             graveyard: Graveyard::default(),
+            random: Random::new(a ^ b.rotate_left(16) ^ c.rotate_left(32) ^ d.rotate_left(48)),
             changes: 0,
             expired_keys: 0,
         }

@@ -17,6 +17,8 @@ const WIDE: u8 = 1;
 const EXPIRES: u8 = 2;
 /// The value is an integer.
 const INTEGER: u8 = 4;
+/// The value did not come whole: it was appended to or changed in part.
+const EDITED: u8 = 8;
 
 /// Spare room that a shorter value may leave whatever its size, in bytes.
 const SPARE_BYTES_TOLERATED: usize = 32;
@@ -24,7 +26,7 @@ const SPARE_BYTES_TOLERATED: usize = 32;
 const SPARE_BYTES_APPENDED_MAX: usize = 1024 * 1024;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Record(Box<[u8]>);
 
 /// The numbers at the front of a record.
@@ -96,7 +98,11 @@ impl Record {
     /// Gives it another expiry.
     pub(crate) fn set_expiry(&mut self, expiry: Option<u64>) {
         if !self.set_expiry_in_place(expiry) {
+            let is_edited = self.is_edited();
             *self = Self::new(self.name(), self.value(), expiry);
+            if is_edited {
+                self.mark_edited();
+            }
         }
     }
 
@@ -109,6 +115,7 @@ impl Record {
                 room.copy_from_slice(suffix);
             }
             self.set_spare(head.flags, head.spare - suffix.len());
+            self.mark_edited();
             return;
         }
         let mut digits = Default::default();
@@ -118,6 +125,39 @@ impl Record {
             self.grow(head, suffix, spare);
         } else {
             *self = Self::build(0, self.name(), [value, suffix], self.expiry(), spare);
+        }
+        self.mark_edited();
+    }
+
+    /// The value for changing it in part, lengthened by zeros to at least `length` bytes.
+    pub(crate) fn edit(&mut self, length: usize) -> &mut [u8] {
+        let missing = length.saturating_sub(self.value().len());
+        if missing > 0 || matches!(self.value(), Text::Integer(_)) {
+            self.append(&vec![0; missing]);
+        }
+        self.mark_edited();
+        let head = self.head();
+        let end = self.0.len() - head.spare;
+        self.0.get_mut(head.value..end).unwrap_or_default()
+    }
+
+    /// Whether the value did not come whole.
+    pub(crate) fn is_edited(&self) -> bool {
+        self.0.first().is_some_and(|flags| flags & EDITED != 0)
+    }
+
+    /// The same under another name.
+    pub(crate) fn named(&self, name: &[u8]) -> Self {
+        let mut renamed = Self::new(name, self.value(), self.expiry());
+        if self.is_edited() {
+            renamed.mark_edited();
+        }
+        renamed
+    }
+
+    fn mark_edited(&mut self) {
+        if let Some(flags) = self.0.first_mut() {
+            *flags |= EDITED;
         }
     }
 
@@ -148,7 +188,7 @@ impl Record {
         if spare > tolerated.min(spare_max) || !self.set_expiry_in_place(expiry) {
             return false;
         }
-        let flags = head.flags & !INTEGER | kind;
+        let flags = head.flags & !(INTEGER | EDITED) | kind;
         if let (Some(first), true) = (self.0.first_mut(), flags != head.flags) {
             *first = flags;
         }

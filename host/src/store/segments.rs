@@ -12,6 +12,8 @@
 
 use hashbrown::HashTable;
 
+use super::random::Random;
+
 /// Entries per segment beyond which the table gets another one. The value matters little for
 /// memory; it bounds what one call costs.
 const SEGMENT_ENTRIES: usize = 52;
@@ -22,7 +24,7 @@ const SPARSE_DIVISOR: usize = 4;
 const SEGMENT_SHIFT: u32 = 16;
 
 /// Entries of type `T`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Segments<T> {
     tables: Vec<HashTable<T>>,
     len: usize,
@@ -113,6 +115,39 @@ impl<T> Segments<T> {
         self.tables.iter_mut().flat_map(HashTable::iter_mut)
     }
 
+    /// Hands the entries of the segment at `cursor` to `visit` and returns the cursor of the next
+    /// one, 0 behind the last. Whoever begins at 0 and ends there has seen every entry that was there
+    /// all the time, whatever came, went or moved in between; some he may have seen twice.
+    ///
+    /// A cursor is a point in the space of hash bits read backwards: however often segments are split
+    /// and joined, each covers one interval of it.
+    pub(crate) fn scan<'a>(&'a self, cursor: u64, visit: impl FnMut(&'a T)) -> u64 {
+        let bits = u64::BITS - SEGMENT_SHIFT;
+        let point = cursor & (u64::MAX >> SEGMENT_SHIFT);
+        let segment = segment_of(point.reverse_bits(), self.tables.len().max(1));
+        if let Some(table) = self.tables.get(segment) {
+            table.iter().for_each(visit);
+        }
+        let width = 1 << (bits - depth_of(segment, self.tables.len().max(1)));
+        ((point / width + 1) * width) & (u64::MAX >> SEGMENT_SHIFT)
+    }
+
+    /// Where an entry is that chance has chosen.
+    pub(crate) fn at_random(&self, random: &mut Random) -> Option<Place> {
+        if self.is_empty() {
+            return None;
+        }
+        loop {
+            let segment = random.below(self.tables.len());
+            let buckets = self.tables.get(segment).map_or(0, HashTable::num_buckets);
+            let bucket = random.below(buckets);
+            let place = Place { segment, bucket };
+            if self.get(place).is_some() {
+                return Some(place);
+            }
+        }
+    }
+
     /// Takes out a whole segment, for giving up the table bit by bit. What is left is no table any
     /// more: only this method is of use.
     pub(crate) fn take_segment(&mut self) -> Option<HashTable<T>> {
@@ -171,6 +206,13 @@ fn segment_of(hash: u64, count: usize) -> usize {
     }
 }
 
+/// How many bits of the hashes in a segment among `count` are alike.
+fn depth_of(segment: usize, count: usize) -> u32 {
+    let whole = count.next_power_of_two();
+    let is_unsplit = segment < whole / 2 && segment + whole / 2 >= count;
+    whole.trailing_zeros() - u32::from(is_unsplit)
+}
+
 /// The segment that was split when `segment`, which is not the first, was added.
 fn origin_of(segment: usize) -> usize {
     segment & ((segment + 1).next_power_of_two() / 2 - 1)
@@ -215,7 +257,54 @@ mod tests {
         assert_eq!((taken, table.len()), (1_000, 0));
     }
 
+    #[test]
+    fn chance_chooses_any_entry() {
+        let mut table = Segments::default();
+        assert!(table.at_random(&mut Random::new(7)).is_none());
+        (0..200).for_each(|entry| table.insert(hash_of(&entry), entry, hash_of));
+        let mut random = Random::new(7);
+        let chosen: std::collections::HashSet<_> = (0..10_000)
+            .map(|_| {
+                table
+                    .at_random(&mut random)
+                    .and_then(|place| table.get(place))
+            })
+            .collect();
+        assert_eq!(chosen.len(), 200);
+    }
+
     proptest! {
+        #[test]
+        fn a_scan_sees_every_entry_that_stays(
+            steps in prop::collection::vec(-400_i32..400, 1..60),
+            before in 0_u32..2_000,
+        ) {
+            let mut table = Segments::default();
+            // Those below 100 stay; the others come and go between the calls.
+            let (mut next, mut gone) = (100 + before, 100);
+            (0..next).for_each(|entry| table.insert(hash_of(&entry), entry, hash_of));
+            let (mut seen, mut cursor) = (std::collections::HashSet::new(), 0);
+            for step in steps.iter().cycle() {
+                cursor = table.scan(cursor, |&entry| { seen.insert(entry); });
+                if cursor == 0 {
+                    break;
+                }
+                // Growing for ever would never end.
+                for _ in 0..(*step).min(20_000 - next as i32) {
+                    table.insert(hash_of(&next), next, hash_of);
+                    next += 1;
+                }
+                for _ in *step..0 {
+                    if gone < next {
+                        let place = table.find(hash_of(&gone), |&it| it == gone);
+                        table.remove(place.expect("is there"), hash_of);
+                        gone += 1;
+                    }
+                }
+            }
+            prop_assert!((0..100).all(|entry| seen.contains(&entry)));
+        }
+
         #[test]
         fn a_hash_moves_only_to_the_segment_that_was_added(hash: u64, count in 1_usize..5_000) {
             let before = segment_of(hash, count);

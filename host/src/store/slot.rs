@@ -18,8 +18,43 @@ pub enum Type {
     SortedSet,
 }
 
+/// How a value is represented, in the terms of Redis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// A string that is a number.
+    Int,
+    /// A short string that came whole.
+    EmbStr,
+    /// Any other string.
+    Raw,
+    /// A small collection in one run of bytes.
+    ListPack,
+    /// A large hash.
+    HashTable,
+    /// A large sorted set.
+    SkipList,
+}
+
+impl Encoding {
+    /// The name that `OBJECT ENCODING` answers.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Int => "int",
+            Self::EmbStr => "embstr",
+            Self::Raw => "raw",
+            Self::ListPack => "listpack",
+            Self::HashTable => "hashtable",
+            Self::SkipList => "skiplist",
+        }
+    }
+}
+
+/// Longest string that Redis stores beside its header.
+const EMBEDDED_BYTES_MAX: usize = 44;
+
 /// A key with its value and expiry.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Slot {
     String(Record),
     Collection(Box<Collection>),
@@ -29,7 +64,7 @@ pub(super) enum Slot {
 const _: () = assert!(size_of::<Slot>() == 16);
 
 /// A key whose value is no string.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Collection {
     pub(super) name: Box<[u8]>,
     /// In milliseconds since 1970.
@@ -38,7 +73,7 @@ pub(super) struct Collection {
 }
 
 /// A value that is no string.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Value {
     /// Fields with values.
     Hash(Hash),
@@ -118,6 +153,39 @@ impl Slot {
         match self {
             Self::String(record) => record.set_expiry(expiry),
             Self::Collection(collection) => collection.expiry = expiry.and_then(NonZeroU64::new),
+        }
+    }
+
+    /// The same under another name.
+    pub(super) fn named(self, name: &[u8]) -> Self {
+        match self {
+            Self::String(record) => Self::String(record.named(name)),
+            Self::Collection(mut collection) => {
+                collection.name = name.into();
+                Self::Collection(collection)
+            }
+        }
+    }
+
+    pub(super) fn encoding(&self) -> Encoding {
+        let compact_or = |is_compact, large| {
+            if is_compact {
+                Encoding::ListPack
+            } else {
+                large
+            }
+        };
+        match self {
+            Self::String(record) => match record.value() {
+                Text::Integer(_) => Encoding::Int,
+                Text::Bytes(bytes) if bytes.len() > EMBEDDED_BYTES_MAX => Encoding::Raw,
+                Text::Bytes(_) if record.is_edited() => Encoding::Raw,
+                Text::Bytes(_) => Encoding::EmbStr,
+            },
+            Self::Collection(collection) => match &collection.value {
+                Value::Hash(hash) => compact_or(hash.is_compact(), Encoding::HashTable),
+                Value::SortedSet(set) => compact_or(set.is_compact(), Encoding::SkipList),
+            },
         }
     }
 

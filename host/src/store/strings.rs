@@ -56,6 +56,33 @@ impl Store {
         self.changed(hash, key);
     }
 
+    /// Changes a part of a string, which is created where there is none and lengthened by zeros to at
+    /// least `length` bytes, and says what `edit` answers of it and how many bytes it has.
+    ///
+    /// # Errors
+    ///
+    /// When the key holds no string.
+    pub fn edit<R>(
+        &mut self,
+        key: &[u8],
+        length: usize,
+        now: Now,
+        edit: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<(R, usize), WrongType> {
+        let hash = hash_bytes(&self.seeds, key);
+        if self.find(hash, key, now).is_none() {
+            self.put_in(hash, Slot::String(Record::new(key, Text::Bytes(b""), None)));
+        }
+        let place = self.find(hash, key, now);
+        let Some(Slot::String(record)) = place.and_then(|place| self.keys.get_mut(place)) else {
+            return Err(WrongType);
+        };
+        let bytes = record.edit(length);
+        let answer = (edit(bytes), bytes.len());
+        self.changed(hash, key);
+        Ok(answer)
+    }
+
     /// Adds bytes to the end of a string, which is created where there is none, and returns how
     /// many it has then.
     ///

@@ -216,8 +216,14 @@ pub enum Group {
     Generic,
     /// Strings.
     String,
+    /// Strings as runs of bits.
+    Bitmap,
     /// Hashes.
     Hash,
+    /// Sets.
+    Set,
+    /// Lists.
+    List,
     /// Sorted sets.
     SortedSet,
     /// Transactions.
@@ -235,7 +241,10 @@ impl Group {
             Self::PubSub => "pubsub",
             Self::Generic => "generic",
             Self::String => "string",
+            Self::Bitmap => "bitmap",
             Self::Hash => "hash",
+            Self::Set => "set",
+            Self::List => "list",
             Self::SortedSet => "sorted-set",
             Self::Transactions => "transactions",
             Self::Server => "server",

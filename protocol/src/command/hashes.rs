@@ -1,7 +1,7 @@
 //! Hashes.
 
 use super::Command;
-use super::argument::{KEY, block, integer, string};
+use super::argument::{KEY, Kind, block, integer, new, string, word};
 use super::flags::{Categories, Flags, Group, KeyFlags};
 use super::record::{KeySpec, Record};
 
@@ -143,6 +143,80 @@ pub(super) const RECORDS: &[Record] = &[
         since: "2.0.0",
         summary: "Adds to the whole number in a field of a hash.",
         arguments: &[KEY, string("field"), integer("increment")],
+        ..BASE
+    },
+    Record {
+        command: Command::HIncrByFloat,
+        name: "hincrbyfloat",
+        arity: 4,
+        flags: Flags::STORES_FAST,
+        keys: &[KeySpec::one(KeyFlags::READS_AND_UPDATES)],
+        since: "2.6.0",
+        summary: "Adds to the number in a field of a hash, with fractions.",
+        arguments: &[KEY, string("field"), new("increment", Kind::Double)],
+        ..BASE
+    },
+    Record {
+        command: Command::HRandField,
+        name: "hrandfield",
+        arity: -2,
+        flags: Flags::READONLY,
+        keys: &[KeySpec::one(KeyFlags::READS)],
+        since: "6.2.0",
+        summary: "Answers any fields of a hash.",
+        complexity: "O(N) in the number of fields answered.",
+        arguments: &[
+            KEY,
+            block(
+                "options",
+                &[
+                    integer("count"),
+                    word("withvalues", "WITHVALUES").optional(),
+                ],
+            )
+            .optional(),
+        ],
+        tips: &["nondeterministic_output"],
+        ..BASE
+    },
+    Record {
+        command: Command::HScan,
+        name: "hscan",
+        arity: -3,
+        flags: Flags::READONLY,
+        keys: &[KeySpec::one(KeyFlags::READS)],
+        since: "2.8.0",
+        summary: "Lists the fields of a hash bit by bit.",
+        complexity: "O(1) per call, O(N) for all N fields.",
+        arguments: &[
+            KEY,
+            integer("cursor"),
+            new("pattern", Kind::Pattern).after("MATCH").optional(),
+            integer("count").after("COUNT").optional(),
+        ],
+        tips: &["nondeterministic_output"],
+        ..BASE
+    },
+    Record {
+        command: Command::HSetNx,
+        name: "hsetnx",
+        arity: 4,
+        flags: Flags::STORES_FAST,
+        keys: &[KeySpec::one(KeyFlags::RW.union(KeyFlags::INSERT))],
+        since: "2.0.0",
+        summary: "Sets a field of a hash unless it is there.",
+        arguments: &[KEY, string("field"), string("value")],
+        ..BASE
+    },
+    Record {
+        command: Command::HStrLen,
+        name: "hstrlen",
+        arity: 3,
+        flags: Flags::READS_FAST,
+        keys: &[KeySpec::one(KeyFlags::RO)],
+        since: "3.2.0",
+        summary: "Answers the length of a field of a hash.",
+        arguments: &[KEY, string("field")],
         ..BASE
     },
 ];

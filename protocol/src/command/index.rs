@@ -1,8 +1,9 @@
 //! Finding a command by name without regard to case: a hash table made by the compiler.
 //!
 //! A name is read as two overlapping words with bit 5 of every byte set, which is what lower-casing
-//! does to letters. Names consist of letters alone (checked when the table is made), so two names
-//! of one length fold to the same words exactly when they differ in case only.
+//! does to letters. Names consist of letters and underscores (checked when the table is made), so two
+//! names of one length fold to the same words exactly when they differ in case only, but for one
+//! thing: what is found under a name with a delete (0x7f) may have an underscore there.
 
 /// Shortest and longest name that the folding can tell apart.
 const LENGTH_MAX: usize = 16;
@@ -128,8 +129,8 @@ const fn assert_letters(name: &str) {
     let mut at = 0;
     while at < bytes.len() {
         assert!(
-            bytes[at].is_ascii_lowercase(),
-            "a command's name is not lower-case letters"
+            bytes[at].is_ascii_lowercase() || bytes[at] == b'_',
+            "a command's name is not lower-case letters and underscores"
         );
         at += 1;
     }

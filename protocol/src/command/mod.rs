@@ -10,6 +10,7 @@
 
 mod acl;
 mod argument;
+mod bitmaps;
 mod client;
 mod connection;
 mod errors;
@@ -68,10 +69,16 @@ names! {
     PubSub PubSubChannels PubSubNumSub PubSubNumPat PubSubShardChannels PubSubShardNumSub PubSubHelp
 
     Del Exists Type Expire PExpire ExpireAt PExpireAt Ttl PTtl ExpireTime PExpireTime Persist Keys
+    Unlink Touch Rename RenameNx Copy RandomKey Scan
+    Object ObjectEncoding ObjectFreq ObjectHelp ObjectIdleTime ObjectRefCount
 
     Set Get MGet MSet StrLen Append GetDel GetSet SetNx SetEx PSetEx Incr Decr IncrBy DecrBy
+    GetEx SetRange GetRange SubStr IncrByFloat Lcs MSetNx
 
-    HSet HGet HDel HGetAll HLen HMGet HMSet HExists HKeys HVals HIncrBy
+    SetBit GetBit BitCount BitPos BitOp BitField BitFieldRo
+
+    HSet HGet HDel HGetAll HLen HMGet HMSet HExists HKeys HVals HIncrBy HIncrByFloat
+    HRandField HScan HSetNx HStrLen
 
     ZAdd ZScore ZMScore ZRem ZCard ZRange ZRank ZRevRank ZIncrBy ZCount
 
@@ -104,11 +111,12 @@ impl Command {
 }
 
 /// The records of all groups. A container's subcommands are inside its record.
-const GROUPS: [&[Record]; 8] = [
+const GROUPS: [&[Record]; 9] = [
     connection::RECORDS,
     pubsub::RECORDS,
     keys::RECORDS,
     strings::RECORDS,
+    bitmaps::RECORDS,
     hashes::RECORDS,
     sorted_sets::RECORDS,
     transactions::RECORDS,
@@ -189,6 +197,9 @@ static INDEX: Index<TOP_LEVEL_COUNT, 512> = {
 #[must_use]
 pub fn find(name: &[u8]) -> Option<(Command, &'static Record)> {
     let record = *TOP_LEVEL.get(INDEX.find(name)?)?;
+    if record.command == Command::BitFieldRo && name.contains(&0x7f) {
+        return None;
+    }
     Some((record.command, record))
 }
 

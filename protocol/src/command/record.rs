@@ -4,7 +4,7 @@
 use super::Command;
 use super::argument::Argument;
 use super::flags::{Categories, Flags, Group, KeyFlags};
-use crate::resp::Arguments;
+use crate::resp::{Arguments, parse_integer};
 
 /// One command, or one subcommand of a container.
 #[derive(Debug)]
@@ -54,6 +54,8 @@ pub struct KeySpec {
     pub flags: KeyFlags,
     /// What the flags leave unsaid.
     pub notes: Option<&'static str>,
+    /// The word at `first` says how many keys follow it, and `last` says nothing.
+    pub counted: bool,
 }
 
 /// A run of channels among the words of a request.
@@ -75,6 +77,17 @@ impl KeySpec {
             step: 1,
             flags,
             notes: None,
+            counted: false,
+        }
+    }
+
+    /// As many as the word at `position` says, behind it.
+    #[must_use]
+    pub const fn counted(position: u16, flags: KeyFlags) -> Self {
+        Self {
+            first: position,
+            counted: true,
+            ..Self::one(flags)
         }
     }
 
@@ -89,17 +102,22 @@ impl KeySpec {
 
     /// First, last and step as `COMMAND` prints them, where a last that is not negative counts
     /// from the name.
-    #[must_use]
-    pub fn triple(&self) -> (i64, i64, i64) {
+    fn triple(&self) -> (i64, i64, i64) {
         let first = i64::from(self.first);
         let last = i64::from(self.last);
         let absolute = if last < 0 { last } else { first + last };
         (first, absolute, i64::from(self.step))
     }
 
-    /// The positions of the keys in a request of `words` words.
-    fn positions(&self, words: usize) -> impl Iterator<Item = usize> + use<> {
-        let first = usize::from(self.first);
+    /// The positions of the keys in a request.
+    fn positions(&self, request: Arguments<'_>) -> impl Iterator<Item = usize> + use<> {
+        let (first, words) = (usize::from(self.first), request.len());
+        if self.counted {
+            let count = request.get(first).and_then(parse_integer).unwrap_or(0);
+            let count = usize::try_from(count).unwrap_or(0);
+            let end = words.min(count.saturating_add(first + 1));
+            return (first + 1..end).step_by(1);
+        }
         let end = match usize::try_from(self.last) {
             Ok(further) => (first + further + 1).min(words),
             Err(_) => (words + 1).saturating_sub(usize::from(self.last.unsigned_abs())),
@@ -171,6 +189,21 @@ impl Record {
         Categories::implied_by(self.flags).union(self.extra_categories)
     }
 
+    /// First, last and step of the keys as far as one run covers them, as `COMMAND` prints them;
+    /// zeros when only a request tells.
+    #[must_use]
+    pub fn key_range(&self) -> (i64, i64, i64) {
+        let runs = self.keys.iter().filter(|spec| !spec.counted);
+        let joined = runs.map(KeySpec::triple).reduce(|whole, next| {
+            if whole.1 + 1 == next.0 {
+                (whole.0, next.1, whole.2)
+            } else {
+                whole
+            }
+        });
+        joined.unwrap_or((0, 0, 0))
+    }
+
     /// Whether this is a container, that is, a name that stands for nothing without a subcommand.
     #[must_use]
     pub const fn is_container(&self) -> bool {
@@ -193,7 +226,7 @@ impl Record {
     ) -> impl Iterator<Item = (usize, KeyFlags)> + use<'a> {
         self.keys.iter().flat_map(move |spec| {
             let flags = self.key_flags(spec, request);
-            spec.positions(request.len())
+            spec.positions(request)
                 .map(move |position| (position, flags))
         })
     }
@@ -203,10 +236,18 @@ impl Record {
         if !spec.flags.contains(KeyFlags::VARIABLE_FLAGS) {
             return spec.flags;
         }
-        let answers_old_value = request
-            .iter()
-            .skip(3)
-            .any(|option| option.eq_ignore_ascii_case(b"get"));
+        let has_any = |names: [&[u8]; 2]| {
+            let is_named = |word: &[u8]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+            request.skip(2).iter().any(is_named)
+        };
+        if self.command == Command::BitField {
+            return if has_any([b"set", b"incrby"]) {
+                KeyFlags::READS_AND_UPDATES
+            } else {
+                KeyFlags::READS
+            };
+        }
+        let answers_old_value = request.len() > 3 && has_any([b"get", b"get"]);
         if answers_old_value {
             KeyFlags::READS_AND_UPDATES
         } else {

@@ -1,5 +1,7 @@
 //! What `COMMAND` and its subcommands answer, and the `HELP` of every container.
 
+use std::ops::Range;
+
 use super::record::KeySpec;
 use super::{
     Argument, Categories, Command, CommandError, Flags, KeyFlags, Kind, Record, TOP_LEVEL_COUNT,
@@ -144,7 +146,7 @@ fn write_names(selects: impl Fn(&Record) -> bool, reply: &mut Writer<'_>) {
 }
 
 fn write_info(record: &Record, reply: &mut Writer<'_>) {
-    let (first, last, step) = record.keys.first().map_or((0, 0, 0), KeySpec::triple);
+    let (first, last, step) = record.key_range();
     reply.array(10);
     reply.bulk(record.name.as_bytes());
     reply.integer(i64::from(record.arity));
@@ -212,9 +214,14 @@ fn write_key_spec(spec: &KeySpec, reply: &mut Writer<'_>) {
     write_number("index", i64::from(spec.first), reply);
     reply.bulk(b"find_keys");
     reply.map(2);
-    write_text("type", "range", reply);
+    write_text("type", if spec.counted { "keynum" } else { "range" }, reply);
     reply.bulk(b"spec");
     reply.map(3);
+    if spec.counted {
+        write_number("keynumidx", 0, reply);
+        write_number("firstkey", 1, reply);
+        return write_number("keystep", 1, reply);
+    }
     write_number("lastkey", i64::from(spec.last), reply);
     write_number("keystep", i64::from(spec.step), reply);
     write_number("limit", 0, reply);
@@ -230,7 +237,7 @@ fn write_docs(record: &Record, reply: &mut Writer<'_>) {
     write_text("complexity", record.complexity, reply);
     if has_arguments {
         reply.bulk(b"arguments");
-        write_arguments(record.arguments, reply);
+        write_arguments(record.arguments, &mut (0..record.keys.len()), reply);
     }
     if record.is_container() {
         reply.bulk(b"subcommands");
@@ -242,14 +249,16 @@ fn write_docs(record: &Record, reply: &mut Writer<'_>) {
     }
 }
 
-fn write_arguments(arguments: &[Argument], reply: &mut Writer<'_>) {
+/// `specs` are the key specifications that no argument before these belongs to. Those of a key that
+/// is beyond the last belong to the last.
+fn write_arguments(arguments: &[Argument], specs: &mut Range<usize>, reply: &mut Writer<'_>) {
     reply.array(arguments.len());
     arguments
         .iter()
-        .for_each(|argument| write_argument(argument, reply));
+        .for_each(|argument| write_argument(argument, specs, reply));
 }
 
-fn write_argument(argument: &Argument, reply: &mut Writer<'_>) {
+fn write_argument(argument: &Argument, specs: &mut Range<usize>, reply: &mut Writer<'_>) {
     let parts = argument.kind.parts();
     let is_key = matches!(argument.kind, Kind::Key);
     let has_flags = argument.optional || argument.multiple;
@@ -268,7 +277,8 @@ fn write_argument(argument: &Argument, reply: &mut Writer<'_>) {
         write_text("display_text", argument.name, reply);
     }
     if is_key {
-        write_number("key_spec_index", 0, reply);
+        let spec = specs.next().unwrap_or(specs.end.saturating_sub(1));
+        write_number("key_spec_index", spec as i64, reply);
     }
     if let Some(token) = argument.token {
         write_text("token", token, reply);
@@ -288,7 +298,7 @@ fn write_argument(argument: &Argument, reply: &mut Writer<'_>) {
     }
     if !parts.is_empty() {
         reply.bulk(b"arguments");
-        write_arguments(parts, reply);
+        write_arguments(parts, specs, reply);
     }
 }
 

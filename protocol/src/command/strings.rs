@@ -200,4 +200,115 @@ pub(super) const RECORDS: &[Record] = &[
         arguments: &[KEY, integer("decrement")],
         ..BASE
     },
+    Record {
+        command: Command::GetEx,
+        name: "getex",
+        arity: -2,
+        flags: Flags::WRITES_FAST,
+        keys: &[KeySpec {
+            notes: Some("Only reads it when every operation is GET."),
+            ..KeySpec::one(KeyFlags::READS_AND_UPDATES)
+        }],
+        since: "6.2.0",
+        summary: "Answers the string of a key and changes when the key expires.",
+        arguments: &[
+            KEY,
+            one_of(
+                "expiration",
+                &[
+                    integer("seconds").after("EX"),
+                    integer("milliseconds").after("PX"),
+                    new("unix-time-seconds", Kind::UnixTime).after("EXAT"),
+                    new("unix-time-milliseconds", Kind::UnixTime).after("PXAT"),
+                    word("persist", "PERSIST"),
+                ],
+            )
+            .optional(),
+        ],
+        ..BASE
+    },
+    Record {
+        command: Command::SetRange,
+        name: "setrange",
+        arity: 4,
+        flags: Flags::STORES,
+        keys: &[KeySpec::one(KeyFlags::UPDATES)],
+        since: "2.2.0",
+        summary: "Overwrites a part of a string, creating or lengthening it where needed.",
+        complexity: "O(N) in the bytes written and in what the string grows by.",
+        arguments: &[KEY, integer("offset"), string("value")],
+        ..BASE
+    },
+    Record {
+        command: Command::GetRange,
+        name: "getrange",
+        arity: 4,
+        flags: Flags::READONLY,
+        keys: &[KeySpec::one(KeyFlags::READS)],
+        since: "2.4.0",
+        summary: "Answers a part of a string.",
+        complexity: "O(N) in the bytes answered.",
+        arguments: &[KEY, integer("start"), integer("end")],
+        ..BASE
+    },
+    Record {
+        command: Command::SubStr,
+        name: "substr",
+        arity: 4,
+        flags: Flags::READONLY,
+        keys: &[KeySpec::one(KeyFlags::READS)],
+        summary: "Answers a part of a string.",
+        complexity: "O(N) in the bytes answered.",
+        arguments: &[KEY, integer("start"), integer("end")],
+        ..BASE
+    },
+    Record {
+        command: Command::IncrByFloat,
+        name: "incrbyfloat",
+        arity: 3,
+        flags: Flags::STORES_FAST,
+        keys: &[KeySpec::one(KeyFlags::READS_AND_UPDATES)],
+        since: "2.6.0",
+        summary: "Adds to the number in a string, with fractions.",
+        arguments: &[KEY, new("increment", Kind::Double)],
+        ..BASE
+    },
+    Record {
+        command: Command::Lcs,
+        name: "lcs",
+        arity: -3,
+        flags: Flags::READONLY,
+        keys: &[KeySpec {
+            last: 1,
+            ..KeySpec::one(KeyFlags::READS)
+        }],
+        since: "7.0.0",
+        summary: "Answers the longest common subsequence of two strings.",
+        complexity: "O(N*M) in the lengths of the strings.",
+        arguments: &[
+            new("key1", Kind::Key),
+            new("key2", Kind::Key),
+            word("len", "LEN").optional(),
+            word("idx", "IDX").optional(),
+            integer("len").after("MINMATCHLEN").optional(),
+            word("withmatchlen", "WITHMATCHLEN").optional(),
+        ],
+        ..BASE
+    },
+    Record {
+        command: Command::MSetNx,
+        name: "msetnx",
+        arity: -3,
+        flags: Flags::STORES,
+        keys: &[KeySpec {
+            step: 2,
+            ..KeySpec::all(KeyFlags::OW.union(KeyFlags::INSERT))
+        }],
+        since: "1.0.1",
+        summary: "Stores several strings at once, unless one of the keys exists.",
+        complexity: "O(N) in the number of keys.",
+        arguments: &[block("key-value", &[KEY, string("value")]).multiple()],
+        tips: &["request_policy:multi_shard", "response_policy:agg_min"],
+        ..BASE
+    },
 ];

@@ -56,7 +56,7 @@ fn joined<'a>(words: impl Iterator<Item = (&'a str, bool)>) -> String {
 }
 
 fn described(record: &Record) -> String {
-    let (first, last, step) = record.keys.first().map_or((0, 0, 0), KeySpec::triple);
+    let (first, last, step) = record.key_range();
     let key_flags = record
         .keys
         .first()

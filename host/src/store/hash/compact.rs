@@ -15,7 +15,7 @@ pub(crate) const FIELDS_MAX: usize = 128;
 pub(crate) const BYTES_MAX: usize = 64;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Compact {
     bytes: Vec<u8>,
 }

@@ -9,22 +9,23 @@ use ahash::RandomState;
 use hashbrown::HashTable;
 
 use super::hash_bytes;
+use super::random::Random;
 use super::record::Record;
 use super::segments::Segments;
 use super::text::Text;
 use compact::Compact;
 
 /// A hash value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Hash(Form);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Form {
     Compact(Compact),
     Table(Box<Table>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Table {
     seeds: RandomState,
     fields: Segments<Record>,
@@ -98,6 +99,42 @@ impl Hash {
             .chain(table.map(|record| (record.name(), record.value())))
     }
 
+    /// A field with its value that chance has chosen.
+    pub fn at_random(&self, random: &mut Random) -> Option<(&[u8], Text<'_>)> {
+        match &self.0 {
+            Form::Compact(compact) => {
+                let (field, value) = compact.iter().nth(random.below(compact.len()))?;
+                Some((field, Text::Bytes(value)))
+            }
+            Form::Table(table) => {
+                let record = table.fields.get(table.fields.at_random(random)?)?;
+                Some((record.name(), record.value()))
+            }
+        }
+    }
+
+    /// Hands some fields to `visit` and returns the cursor of the next ones, 0 behind the last.
+    /// Whoever begins at 0 and ends there has seen every field that was there all the time.
+    pub fn scan<'a>(&'a self, cursor: u64, mut visit: impl FnMut(&'a [u8], Text<'a>)) -> u64 {
+        match &self.0 {
+            Form::Compact(compact) => {
+                for (field, value) in compact.iter() {
+                    visit(field, Text::Bytes(value));
+                }
+                0
+            }
+            Form::Table(table) => table
+                .fields
+                .scan(cursor, |record| visit(record.name(), record.value())),
+        }
+    }
+
+    /// Whether it is in its small form.
+    #[must_use]
+    pub fn is_compact(&self) -> bool {
+        matches!(self.0, Form::Compact(_))
+    }
+
     /// Takes a part out of a hash that is given up; `None` when nothing is left to take.
     pub(crate) fn take_part(&mut self) -> Option<HashTable<Record>> {
         match &mut self.0 {
@@ -162,10 +199,6 @@ mod tests {
         text.bytes(&mut Default::default()).to_vec()
     }
 
-    fn is_compact(hash: &Hash) -> bool {
-        matches!(hash.0, Form::Compact(_))
-    }
-
     #[test]
     fn a_hash_becomes_a_table_with_its_129th_field() {
         let mut hash = Hash::new();
@@ -173,9 +206,9 @@ mod tests {
             hash.set(field.to_string().as_bytes(), b"", &seeds());
         }
         hash.set(b"5", b"five", &seeds());
-        assert!(is_compact(&hash));
+        assert!(hash.is_compact());
         assert!(hash.set(b"one more", b"", &seeds()));
-        assert!(!is_compact(&hash));
+        assert!(!hash.is_compact());
         assert_eq!(hash.len(), FIELDS_MAX + 1);
         assert_eq!(hash.get(b"5").map(owned), Some(b"five".to_vec()));
     }
@@ -185,9 +218,9 @@ mod tests {
         for (field, value) in [(BYTES_MAX + 1, 0), (0, BYTES_MAX + 1)] {
             let mut hash = Hash::new();
             hash.set(&[b'f'; BYTES_MAX], &[b'v'; BYTES_MAX], &seeds());
-            assert!(is_compact(&hash));
+            assert!(hash.is_compact());
             hash.set(&vec![b'f'; field], &vec![b'v'; value], &seeds());
-            assert!(!is_compact(&hash));
+            assert!(!hash.is_compact());
         }
     }
 

@@ -8,7 +8,7 @@ pub(super) type Id = u32;
 pub(super) const NONE: Id = Id::MAX;
 
 /// Nodes of type `T`. Indexing with a number that was not handed out panics.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Arena<T> {
     nodes: Vec<T>,
     free: Vec<Id>,

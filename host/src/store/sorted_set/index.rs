@@ -22,7 +22,7 @@ impl Pointer {
 }
 
 /// The leaves of all members of a tree.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Index {
     seeds: RandomState,
     pointers: Segments<Pointer>,

@@ -23,10 +23,10 @@ const COMPACT_ENTRIES_MAX: usize = 128;
 const COMPACT_BYTES_MAX: usize = 64;
 
 /// A sorted set value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SortedSet(Form);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Form {
     Compact(Run),
     Tree(Box<Tree>),
@@ -132,6 +132,12 @@ impl SortedSet {
                 }
             }
         }
+    }
+
+    /// Whether it is in its small form.
+    #[must_use]
+    pub fn is_compact(&self) -> bool {
+        matches!(self.0, Form::Compact(_))
     }
 
     /// Removes a member and says whether it was there.

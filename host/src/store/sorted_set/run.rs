@@ -22,7 +22,7 @@ const END_BYTES: usize = 4;
 pub(crate) const ENTRY_BYTES: usize = SCORE_BYTES + END_BYTES + 1;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
     bytes: Vec<u8>,
 }

@@ -29,7 +29,7 @@ const LEAF_BYTES_MAX: usize = 16 * 1024;
 const CHILDREN_MAX: usize = 64;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tree {
     leaves: Arena<Leaf>,
     inners: Arena<Inner>,
@@ -40,7 +40,7 @@ pub(super) struct Tree {
     index: Index,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Leaf {
     run: Run,
     parent: Id,
@@ -59,7 +59,7 @@ impl Default for Leaf {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Inner {
     parent: Id,
     children: Vec<Child>,
