@@ -33,6 +33,8 @@ use crate::table::{
 
 /// What is opened when no path is given.
 pub const DEFAULT_NAME: &str = "libxlio.so.3";
+/// The same, for C. It is also the `SONAME`, by which a loaded library is found.
+pub const DEFAULT_NAME_C: &CStr = c"libxlio.so.3";
 
 /// How the functions were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
