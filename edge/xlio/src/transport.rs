@@ -49,6 +49,10 @@ use sockets::{Place, Sockets, State};
 /// Descriptors kept free: the library accepts up to 16 connections per ring and poll, needs a
 /// second descriptor while it makes a socket, and the process has others.
 const DESCRIPTORS_SPARE: usize = 128;
+/// Twice what may be outstanding without a completion to come is needed for a connection that is
+/// blocked to go on.
+const OUTSTANDING_MIN: usize = 64 * 1024;
+const _: () = assert!(OUTSTANDING_MIN >= 2 * output::INLINE_RUN_MAX);
 /// Longest sleep: peers are acknowledged from polls only.
 const SLEEP_MAX: Duration = Duration::from_micros(100);
 /// How long a closing socket counts. The library itself gives up after 20 s, 120 s at worst.
@@ -76,7 +80,7 @@ pub struct XlioOptions {
     pub keepalive_seconds: u32,
     /// How long a dial may take before it fails with `ETIMEDOUT`.
     pub dial_timeout: Duration,
-    /// Bytes that one connection may have unacknowledged.
+    /// Bytes that one connection may have unacknowledged; at least `OUTSTANDING_MIN`, 64 KiB.
     pub outstanding_bytes_max: usize,
     /// Bytes of registered memory for all of them together, in chunks of 64 KiB.
     pub send_memory_bytes: usize,
@@ -166,7 +170,12 @@ impl<I: Identities> XlioTransport<I> {
     /// # Errors
     ///
     /// The first address that cannot be listened on, with the library's reason.
-    pub fn new(xlio: Arc<Xlio>, options: XlioOptions, identities: I) -> Result<Self, SetupError> {
+    pub fn new(
+        xlio: Arc<Xlio>,
+        mut options: XlioOptions,
+        identities: I,
+    ) -> Result<Self, SetupError> {
+        options.outstanding_bytes_max = options.outstanding_bytes_max.max(OUTSTANDING_MIN);
         let wildcard = options.listeners.iter().find(|it| it.ip().is_unspecified());
         if let Some(address) = wildcard {
             return Err(SetupError::Wildcard(*address));
@@ -203,6 +212,12 @@ impl<I: Identities> XlioTransport<I> {
     pub fn local_address(&mut self, listener: ListenerId) -> Option<SocketAddr> {
         let socket = self.sockets.listener(listener)?;
         self.group.local_address(socket)
+    }
+
+    /// Bytes of all connections that were sent and are not known to be acknowledged.
+    #[must_use]
+    pub fn outstanding_bytes(&self) -> usize {
+        self.sockets.outstanding_bytes()
     }
 
     fn listen(&mut self, listener: ListenerId, address: SocketAddr) -> Result<(), i32> {

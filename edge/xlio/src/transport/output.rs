@@ -15,7 +15,7 @@ use crate::memory::{CHUNK_BYTES, gather};
 /// zero-copy send does.
 const INLINE_MAX: usize = 1024;
 /// Most inline bytes between two zero-copy sends.
-const INLINE_RUN_MAX: usize = 16 * 1024;
+pub(super) const INLINE_RUN_MAX: usize = 16 * 1024;
 /// Longest inline send where there is no registered memory.
 const INLINE_ONLY_MAX: usize = 64 * 1024;
 

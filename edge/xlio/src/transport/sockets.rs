@@ -171,6 +171,10 @@ impl Sockets {
         self.all().filter(listening).map(|it| it.0).collect()
     }
 
+    pub(super) fn outstanding_bytes(&self) -> usize {
+        self.all().map(|it| it.1.outstanding.bytes).sum()
+    }
+
     /// Whether zero-copy sends are in flight.
     pub(super) fn owe(&self) -> bool {
         self.all().any(|it| !it.1.outstanding.sends.is_empty())
