@@ -66,6 +66,13 @@ impl Outbox {
         self.encoded.len().saturating_sub(self.sent) + self.shared_bytes
     }
 
+    /// Bytes waiting, and perhaps some that were sent and whose place is not free yet: what is quick to
+    /// know, and never less than [`len`](Self::len).
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.encoded.len() + self.shared_bytes
+    }
+
     /// Whether nothing waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -90,7 +97,22 @@ impl Outbox {
 
     /// Sets `slices` to the waiting bytes from the first on, as far as they go, and returns how many
     /// of them were set. None that was set is empty.
+    #[inline]
     pub fn fill_slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        if !self.shared.is_empty() {
+            return self.fill_slices_with_shared(slices);
+        }
+        match (self.encoded.get(self.sent..), slices.first_mut()) {
+            (Some(waiting @ [_, ..]), Some(slice)) => {
+                *slice = IoSlice::new(waiting);
+                1
+            }
+            _ => 0,
+        }
+    }
+
+    #[inline(never)]
+    fn fill_slices_with_shared<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let mut start = self.sent;
         let mut payloads = self.shared.iter();
         let mut payload = payloads.next();
@@ -112,7 +134,20 @@ impl Outbox {
     }
 
     /// Removes the first `count` bytes, which the transport has taken; all when there are fewer.
+    #[inline]
     pub fn consume(&mut self, count: usize) {
+        let is_all = self.encoded.len() - self.sent <= count && self.shared.is_empty();
+        if is_all && self.encoded.capacity() <= IDLE_BUFFER_BYTES_MAX && !self.keeps_too_much() {
+            self.base += self.encoded.len() as u64;
+            self.encoded.clear();
+            self.sent = 0;
+        } else {
+            self.consume_part(count);
+        }
+    }
+
+    #[inline(never)]
+    fn consume_part(&mut self, count: usize) {
         let mut left = count.min(self.len());
         while left > 0 {
             let end = self
@@ -150,6 +185,11 @@ impl Outbox {
     /// Removes everything.
     pub fn clear(&mut self) {
         self.consume(usize::MAX);
+    }
+
+    /// Whether there is more room for bookkeeping than an emptied outbox may keep.
+    fn keeps_too_much(&self) -> bool {
+        self.shared.is_empty() && self.shared.capacity() > SHARED_KEPT_MAX
     }
 
     fn front_position(&self) -> Option<u64> {
@@ -194,7 +234,7 @@ impl Outbox {
             self.encoded
                 .shrink_to(IDLE_BUFFER_BYTES_MAX.max(waiting * 2));
         }
-        if self.shared.is_empty() && self.shared.capacity() > SHARED_KEPT_MAX {
+        if self.keeps_too_much() {
             self.shared.shrink_to(SHARED_KEPT_MAX);
         }
     }

@@ -34,8 +34,10 @@ impl Time {
 impl Add<Duration> for Time {
     type Output = Self;
 
+    #[inline]
     fn add(self, duration: Duration) -> Self {
-        let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        let whole = duration.as_secs().saturating_mul(1_000_000_000);
+        let nanoseconds = whole.saturating_add(u64::from(duration.subsec_nanos()));
         Self(self.0.saturating_add(nanoseconds))
     }
 }

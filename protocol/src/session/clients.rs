@@ -31,7 +31,9 @@ pub struct Clients<C> {
     /// Fewer waiting bytes than this need no look at the limits.
     watch_from: usize,
     actions: VecDeque<Action>,
-    unflushed: VecDeque<ConnectionId>,
+    unflushed: Vec<ConnectionId>,
+    /// How many of `unflushed` have been asked for.
+    flushed: usize,
     /// Clients whose stalled requests may be able to run now.
     runnable: VecDeque<ConnectionId>,
     /// Subscribers that went over their output limit during a fan-out.
@@ -53,7 +55,8 @@ impl<C: HasSession> Clients<C> {
                 .watch_from()
                 .min(limits.output_subscribers.watch_from()),
             actions: VecDeque::new(),
-            unflushed: VecDeque::new(),
+            unflushed: Vec::new(),
+            flushed: 0,
             runnable: VecDeque::new(),
             slow: Vec::new(),
             over_soft_limit: Vec::new(),
@@ -162,9 +165,9 @@ impl<C: HasSession> Clients<C> {
         fanout.deliver(&mut session.outbox, session.version, publication, pattern);
         if !session.flush_pending {
             session.flush_pending = true;
-            self.unflushed.push_back(session.connection);
+            self.unflushed.push(session.connection);
         }
-        if session.outbox.len() > self.watch_from {
+        if session.outbox.held_bytes() > self.watch_from {
             self.check_output(now.monotonic, subscriber.0 as usize, true);
         }
     }
@@ -178,7 +181,7 @@ impl<C: HasSession> Clients<C> {
         let waiting = session.waiting_output();
         if !session.outbox.is_empty() && !session.flush_pending {
             session.flush_pending = true;
-            self.unflushed.push_back(id);
+            self.unflushed.push(id);
         }
         if waiting > self.watch_from {
             self.check_output(now.monotonic, id.index as usize, subscriber);
@@ -264,12 +267,15 @@ impl<C: HasSession> Clients<C> {
         if let Some(action) = self.actions.pop_front() {
             return Some(action);
         }
-        while let Some(id) = self.unflushed.pop_front() {
+        while let Some(id) = self.unflushed.get(self.flushed).copied() {
+            self.flushed += 1;
             if let Some(client) = self.get_mut(id) {
                 client.session_mut().flush_pending = false;
                 return Some(Action::Flush(id));
             }
         }
+        self.unflushed.clear();
+        self.flushed = 0;
         None
     }
 }

@@ -94,20 +94,17 @@ fn encode(
     publication: Publication<'_>,
     pattern: Option<&[u8]>,
 ) {
+    let heads: [&[u8]; 2] = match (pattern, publication.kind) {
+        (Some(_), _) => [b"*4\r\n$8\r\npmessage\r\n", b">4\r\n$8\r\npmessage\r\n"],
+        (None, Kind::Shard) => [b"*3\r\n$8\r\nsmessage\r\n", b">3\r\n$8\r\nsmessage\r\n"],
+        (None, Kind::Channel | Kind::Pattern) => {
+            [b"*3\r\n$7\r\nmessage\r\n", b">3\r\n$7\r\nmessage\r\n"]
+        }
+    };
+    out.extend_from_slice(heads[format(version)]);
     let mut writer = Writer::new(out, version);
-    match pattern {
-        Some(pattern) => {
-            writer.push(4);
-            writer.bulk(b"pmessage");
-            writer.bulk(pattern);
-        }
-        None => {
-            writer.push(3);
-            writer.bulk(match publication.kind {
-                Kind::Shard => b"smessage",
-                Kind::Channel | Kind::Pattern => b"message",
-            });
-        }
+    if let Some(pattern) = pattern {
+        writer.bulk(pattern);
     }
     writer.bulk(publication.channel);
     writer.bulk(publication.payload);

@@ -66,6 +66,6 @@ impl Session {
 fn peer(edge: &Authenticated) -> Peer {
     Peer {
         window_bytes: edge.window_bytes,
-        heartbeat_timeout: Duration::from_millis(edge.heartbeat_timeout_ms.into()),
+        heartbeat_interval: Duration::from_millis(edge.heartbeat_timeout_ms.into()) / 3,
     }
 }

@@ -122,7 +122,8 @@ pub struct Connected {
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     window_bytes: u64,
-    heartbeat_timeout: Duration,
+    /// How often it must hear something: a third of its timeout; zero for never.
+    heartbeat_interval: Duration,
 }
 
 /// What was received of the session.
@@ -184,7 +185,7 @@ impl Session {
             timing: Timing::default(),
             peer: Peer {
                 window_bytes: config.window_bytes as u64,
-                heartbeat_timeout: Duration::ZERO,
+                heartbeat_interval: Duration::ZERO,
             },
             counters: Counters::default(),
             config,

@@ -228,7 +228,7 @@ impl Session {
         let resumed = self.established;
         let peer = Peer {
             window_bytes: ack.window_bytes,
-            heartbeat_timeout: Duration::from_millis(ack.heartbeat_timeout_ms.into()),
+            heartbeat_interval: Duration::from_millis(ack.heartbeat_timeout_ms.into()) / 3,
         };
         self.begin(now, received_by_host, peer)?;
         Ok(Received::Connected(Connected {

@@ -130,8 +130,8 @@ impl Session {
 
     /// When the peer must hear something: a third of its timeout after it last did.
     fn heartbeat_due(&self) -> Option<Time> {
-        let timeout = self.peer.heartbeat_timeout;
-        (!timeout.is_zero()).then(|| self.timing.spoke + timeout / 3)
+        let every = self.peer.heartbeat_interval;
+        (!every.is_zero()).then(|| self.timing.spoke + every)
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
@@ -139,7 +139,10 @@ impl Session {
         // With a heartbeat on its way there is nothing to add until it is out.
         if matches!(self.state, State::Connected) && !self.sending.has_unsent_heartbeat() {
             for due in [self.heartbeat_due(), self.timing.acknowledge_due] {
-                deadline = deadline.into_iter().chain(due).min();
+                deadline = match (deadline, due) {
+                    (Some(one), Some(other)) => Some(one.min(other)),
+                    (one, other) => one.or(other),
+                };
             }
         }
         deadline
