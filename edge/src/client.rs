@@ -44,6 +44,8 @@ pub(crate) enum Exchange {
     Info(Info),
     /// The host executes a transaction, and the edge its own part of it.
     Execution(Execution),
+    /// The host discards a transaction that failed here.
+    Abortion,
 }
 
 /// The commands since `MULTI`.
@@ -53,6 +55,8 @@ pub(crate) struct Transaction {
     pub(crate) queued: usize,
     /// Those that the edge must execute itself, by their place among the queued.
     pub(crate) own: Vec<(usize, OwnedRequest)>,
+    /// A command was answered with an error here, so the host must not execute the others.
+    pub(crate) failed: bool,
 }
 
 /// A transaction that executes.
@@ -134,6 +138,13 @@ impl Client {
             && self.session.replies.is_empty()
             && !self.session.closing
             && !self.session.paused
+    }
+
+    /// What is queued since `MULTI`, if anything, will not be executed.
+    pub(crate) fn fail_transaction(&mut self) {
+        if let Some(transaction) = &mut self.transaction {
+            transaction.failed = true;
+        }
     }
 
     /// Writes the oldest reply that is awaited, when it is of this kind.

@@ -91,6 +91,9 @@ impl Edge {
     pub(crate) fn reject(&mut self, id: ConnectionId, error: impl std::fmt::Display) -> Flow {
         self.statistics.errors += 1;
         self.reply(id, |reply| reply.error(error));
+        if let Some(client) = self.clients.get_mut(id) {
+            client.fail_transaction();
+        }
         Flow::Next
     }
 
@@ -173,11 +176,25 @@ impl Edge {
 
     /// Passes a request through to the host.
     pub(crate) fn forward(&mut self, now: Now, id: ConnectionId, request: Arguments<'_>) -> Flow {
+        match self.ask_host(now, id, request) {
+            Ok(()) => Flow::Next,
+            Err(flow) => flow,
+        }
+    }
+
+    /// Passes a request through to the host, which owes the reply from here on. If that is not possible
+    /// the request waits or is answered with an error; then this is what becomes of it.
+    pub(crate) fn ask_host(
+        &mut self,
+        now: Now,
+        id: ConnectionId,
+        request: Arguments<'_>,
+    ) -> Result<(), Flow> {
         if self.upstream.gate() != Gate::Open {
-            return self.wait_for_link(now, id);
+            return Err(self.wait_for_link(now, id));
         }
         let Some(client) = self.clients.get_mut(id) else {
-            return Flow::Close;
+            return Err(Flow::Close);
         };
         if !client.open_upstream {
             client.open_upstream = true;
@@ -199,12 +216,12 @@ impl Edge {
         }
         let version = client.session.version;
         if !self.upstream.send_command(now, pack(id), version, request) {
-            return self.reject(id, "ERR the command is too long for the link to the host");
+            return Err(self.reject(id, "ERR the command is too long for the link to the host"));
         }
         let muted = client.session.is_muted();
         client.session.replies.expect(Awaited::Command, muted);
         self.statistics.commands_forwarded += 1;
-        Flow::Next
+        Ok(())
     }
 
     /// The request needs the link and the link cannot take it. The client waits, unless it has done
@@ -311,13 +328,13 @@ impl Edge {
         authentication: Authentication,
         request: Arguments<'_>,
     ) -> Flow {
-        let flow = self.forward(now, id, request);
-        if flow == Flow::Next
-            && let Some(client) = self.clients.get_mut(id)
-        {
+        if let Err(flow) = self.ask_host(now, id, request) {
+            return flow;
+        }
+        if let Some(client) = self.clients.get_mut(id) {
             client.exchange = Some(Box::new(Exchange::Authentication(authentication)));
         }
-        flow
+        Flow::Next
     }
 
     /// The host has answered an `AUTH` with `reply`.

@@ -412,6 +412,9 @@ impl Edge {
             Some(Exchange::Execution(execution)) => {
                 self.finish_execution(now, id, execution, bytes);
             }
+            Some(Exchange::Abortion) => client.fulfil(Awaited::Command, |reply| {
+                reply.error("EXECABORT Transaction discarded because of previous errors.");
+            }),
             None => {
                 let session = &mut client.session;
                 session
@@ -437,6 +440,7 @@ fn is_loopback(address: &str) -> bool {
 impl Service for Edge {
     fn handle_opened(&mut self, now: Now, id: ConnectionId, how: Opened<'_>) {
         match how {
+            Opened::Accepted { .. } if self.draining => self.clients.push_action(Action::Close(id)),
             Opened::Accepted { peer, local, .. } => self.accept(now, id, peer, local),
             Opened::Dialed => self.upstream.handle_dialed(now, id),
         }

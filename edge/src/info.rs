@@ -40,13 +40,13 @@ impl Edge {
             return Flow::Next;
         }
         let request = OwnedRequest::from_words(std::iter::once(b"INFO".as_slice()).chain(missing));
-        let flow = self.forward(now, id, request.arguments());
-        if flow == Flow::Next
-            && let Some(client) = self.clients.get_mut(id)
-        {
+        if let Err(flow) = self.ask_host(now, id, request.arguments()) {
+            return flow;
+        }
+        if let Some(client) = self.clients.get_mut(id) {
             client.exchange = Some(Box::new(Exchange::Info(info)));
         }
-        flow
+        Flow::Next
     }
 
     /// The host has answered with its sections, or with an error that takes their place.

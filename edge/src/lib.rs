@@ -23,6 +23,8 @@ mod edge;
 mod info;
 mod publications;
 mod subscriptions;
+#[cfg(test)]
+mod tests;
 mod transactions;
 mod upstream;
 mod users;

@@ -120,6 +120,10 @@ impl Edge {
         names: Arguments<'_>,
         alone: bool,
     ) -> u64 {
+        if alone {
+            // Nobody may be confirmed in a name at once before the host knows of it.
+            self.upstream.restate();
+        }
         let mut last_token = 0;
         for name in names.iter() {
             let token = if alone || self.has(kind, name) {
@@ -289,6 +293,9 @@ impl Edge {
                 .unsubscribe(subscriber(id), kind, &name)
                 .is_some()
             {
+                if let Some(client) = self.clients.get_mut(id) {
+                    client.session.subscriptions -= 1;
+                }
                 self.state_interest(now, kind, &name, 0);
             }
             let count = self.confirmation_count(id, kind);
@@ -336,8 +343,8 @@ impl Edge {
     /// Tells the host how many subscriptions a name has, now or as soon as the link can take it. A
     /// `token` above 0 is confirmed; the caller has made sure that the link can take it now.
     fn state_interest(&mut self, now: Now, kind: Kind, name: &[u8], token: u64) {
-        if !self.upstream.has_session() {
-            // The announcement at the start of the next session says it.
+        if token == 0 && self.upstream.will_state_all() {
+            // The announcement to come says it.
             return;
         }
         if token == 0 && self.upstream.gate() != Gate::Open {
@@ -414,6 +421,7 @@ impl Edge {
             return;
         };
         if self.config.on_upstream_loss == OnUpstreamLoss::Local {
+            self.upstream.restate();
             return self.confirm(now, id, names as usize);
         }
         let refused: Vec<PendingSubscription> =

@@ -4,6 +4,9 @@
 //! them like everything else, which keeps the checks and the places in the reply, and answers `OK` for
 //! each when it executes; the edge then executes them and puts their replies in those places. The whole
 //! reply waits until new interest is confirmed, as a `SUBSCRIBE` alone would.
+//!
+//! What the edge itself refuses between the two, the host does not know of: the transaction has failed,
+//! and `EXEC` makes the host discard it.
 
 use goblin_protocol::command::{self, Command, CommandError};
 use goblin_protocol::resp::{Arguments, OwnedRequest, Writer, reply};
@@ -52,13 +55,13 @@ impl Edge {
         id: ConnectionId,
         request: Arguments<'_>,
     ) -> Flow {
-        let flow = self.forward(now, id, request);
-        if flow == Flow::Next
-            && let Some(client) = self.clients.get_mut(id)
-        {
+        if let Err(flow) = self.ask_host(now, id, request) {
+            return flow;
+        }
+        if let Some(client) = self.clients.get_mut(id) {
             client.transaction = Some(Transaction::default());
         }
-        flow
+        Flow::Next
     }
 
     /// Any request between `MULTI` and `EXEC`; `command` is `None` for one that cannot be queued.
@@ -86,9 +89,14 @@ impl Edge {
         command: Option<Command>,
         request: Arguments<'_>,
     ) -> Flow {
-        let flow = self.forward(now, id, request);
-        let Some(client) = self.clients.get_mut(id).filter(|_| flow == Flow::Next) else {
-            return flow;
+        if let Err(flow) = self.ask_host(now, id, request) {
+            return match command {
+                Some(Command::Discard) => self.leave_transaction_open(id, flow),
+                _ => flow,
+            };
+        }
+        let Some(client) = self.clients.get_mut(id) else {
+            return Flow::Close;
         };
         match (command, &mut client.transaction) {
             (Some(Command::Discard), transaction) => *transaction = None,
@@ -101,30 +109,51 @@ impl Edge {
                 transaction.queued += 1;
             }
         }
-        flow
+        Flow::Next
+    }
+
+    /// The end of a transaction did not reach the host, where it stays open. If the client has been told
+    /// so, it goes: its next commands must not be queued.
+    fn leave_transaction_open(&mut self, id: ConnectionId, flow: Flow) -> Flow {
+        if flow == Flow::Stall {
+            return flow;
+        }
+        if let Some(client) = self.clients.get_mut(id) {
+            client.session.closing = true;
+        }
+        Flow::Close
     }
 
     fn execute_transaction(&mut self, now: Now, id: ConnectionId, request: Arguments<'_>) -> Flow {
-        let has_own = self
+        let (failed, has_own) = self
             .clients
             .get(id)
             .and_then(|client| client.transaction.as_ref())
-            .is_some_and(|transaction| !transaction.own.is_empty());
-        if has_own && self.is_owed_replies(id) {
+            .map_or((false, false), |transaction| {
+                (transaction.failed, !transaction.own.is_empty())
+            });
+        if (failed || has_own) && self.is_owed_replies(id) {
             return self.wait_for_replies(id);
         }
-        let flow = self.forward(now, id, request);
-        if flow == Flow::Next
-            && let Some(client) = self.clients.get_mut(id)
-            && let Some(transaction) = client.transaction.take()
-            && has_own
-        {
-            client.exchange = Some(Box::new(Exchange::Execution(Execution {
-                transaction,
-                executed: None,
-            })));
+        let discard = OwnedRequest::from_words([b"DISCARD".as_slice()]);
+        let request = if failed { discard.arguments() } else { request };
+        if let Err(flow) = self.ask_host(now, id, request) {
+            return self.leave_transaction_open(id, flow);
         }
-        flow
+        if let Some(client) = self.clients.get_mut(id)
+            && let Some(transaction) = client.transaction.take()
+        {
+            let exchange = match (failed, has_own) {
+                (true, _) => Some(Exchange::Abortion),
+                (false, true) => Some(Exchange::Execution(Execution {
+                    transaction,
+                    executed: None,
+                })),
+                (false, false) => None,
+            };
+            client.exchange = exchange.map(Box::new);
+        }
+        Flow::Next
     }
 
     /// The host has executed its part.
@@ -137,7 +166,10 @@ impl Edge {
     ) {
         let parts = elements(reply, execution.transaction.queued);
         let mut token = 0;
-        if parts.is_some() {
+        if let Some(parts) = parts {
+            // What may not run any more has an error in its place.
+            let own = &mut execution.transaction.own;
+            own.retain(|(place, _)| parts.get(*place) == Some(&b"+OK\r\n".as_slice()));
             for (_, own) in &execution.transaction.own {
                 let request = own.arguments();
                 if let Ok((command, _)) = command::resolve(request)

@@ -131,7 +131,17 @@ impl Upstream {
 
     /// The whole interest is to be stated anew.
     pub(crate) fn restate(&mut self) {
-        self.announcement = Announcement::Due;
+        if self.has_session() {
+            self.announcement = Announcement::Due;
+        }
+    }
+
+    /// Whether the whole interest will be stated, so that a single name need not be.
+    pub(crate) fn will_state_all(&self) -> bool {
+        matches!(
+            self.announcement,
+            Announcement::NoSession | Announcement::Due
+        )
     }
 
     /// Whether the host knows all interest of this edge.
@@ -367,6 +377,7 @@ impl Edge {
             self.upstream.announcement = Announcement::Stating;
             let epoch = self.upstream.epoch;
             self.upstream.send(now, &Message::InterestBegin { epoch });
+            self.interest.forget_unstated();
             self.queue_all_interest();
         }
         self.state_remaining_interest(now);
@@ -568,6 +579,7 @@ impl Edge {
             while let Some(client) = self.clients.get_mut(id) {
                 match client.session.replies.front() {
                     Some(Awaited::Command) => {
+                        client.fail_transaction();
                         let executed = client.exchange.take().is_some_and(|exchange| {
                             matches!(
                                 *exchange,

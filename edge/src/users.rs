@@ -154,16 +154,21 @@ impl Edge {
         true
     }
 
-    /// The host names a user, or changes what it may do.
+    /// The host names a user, or changes what it may do. A user whose rules are not understood may do
+    /// nothing.
     pub(crate) fn handle_rights(
         &mut self,
         now: Now,
         name: &[u8],
         text: &[u8],
     ) -> Result<(), RuleError> {
+        let (account, understood) = match Account::parse(text) {
+            Ok(account) => (account, Ok(())),
+            Err(error) => (Account::new(), Err(error)),
+        };
         let user = Rc::new(User {
             name: name.into(),
-            account: Account::parse(text)?,
+            account,
         });
         if let Some(told) = &mut self.users.told {
             told.push(name.into());
@@ -187,7 +192,7 @@ impl Edge {
                 self.close(now, id, "rights to a channel were revoked");
             }
         }
-        Ok(())
+        understood
     }
 
     /// The user is gone; its clients are closed.
