@@ -24,6 +24,14 @@ pub(super) enum DataError<'a> {
     HashValueNotAFloat,
     /// Incrementing would make something that is no number or no finite one.
     NotFinite,
+    /// A count below 0.
+    NotPositive,
+    /// A number of keys below 1.
+    KeyCount,
+    /// A number of keys beyond the arguments.
+    KeyCountBeyondArguments,
+    /// `LIMIT` below 0.
+    NegativeLimit,
     /// An infinite increment of a field.
     InfiniteValue,
     /// There is no such key.
@@ -127,6 +135,12 @@ impl fmt::Display for DataError<'_> {
             Self::HashValueNotAnInteger => "ERR hash value is not an integer",
             Self::HashValueNotAFloat => "ERR hash value is not a float",
             Self::NotFinite => "ERR increment would produce NaN or Infinity",
+            Self::NotPositive => "ERR value is out of range, must be positive",
+            Self::KeyCount => "ERR numkeys should be greater than 0",
+            Self::KeyCountBeyondArguments => {
+                "ERR Number of keys can't be greater than number of args"
+            }
+            Self::NegativeLimit => "ERR LIMIT can't be negative",
             Self::InfiniteValue => "ERR value is NaN or Infinity",
             Self::NoSuchKey => "ERR no such key",
             Self::SameObjects => "ERR source and destination objects are the same",

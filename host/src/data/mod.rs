@@ -16,6 +16,8 @@ mod objects;
 mod parse;
 mod ranges;
 mod scan;
+mod set_algebra;
+mod sets;
 mod sorted_sets;
 mod strings;
 #[cfg(test)]
@@ -136,6 +138,23 @@ pub fn execute(
         Command::HScan => scan::hscan(call),
         Command::HSetNx => hashes::hsetnx(call),
         Command::HStrLen => hashes::hstrlen(call),
+
+        Command::SAdd => sets::sadd(call),
+        Command::SRem => sets::srem(call),
+        Command::SIsMember => sets::sismember(call),
+        Command::SMIsMember => sets::smismember(call),
+        Command::SCard => sets::scard(call),
+        Command::SMove => sets::smove(call),
+        Command::SRandMember => sets::srandmember(call),
+        Command::SPop => sets::spop(call),
+        Command::SScan => scan::sscan(call),
+        Command::SMembers | Command::SInter => set_algebra::sinter(call),
+        Command::SUnion => set_algebra::sunion(call),
+        Command::SDiff => set_algebra::sdiff(call),
+        Command::SInterCard => set_algebra::sintercard(call),
+        Command::SInterStore => set_algebra::sinterstore(call),
+        Command::SUnionStore => set_algebra::sunionstore(call),
+        Command::SDiffStore => set_algebra::sdiffstore(call),
 
         Command::ZAdd => sorted_sets::zadd(call),
         Command::ZIncrBy => sorted_sets::zincrby(call),

@@ -6,8 +6,8 @@ use goblin_protocol::glob;
 use goblin_protocol::resp::{Arguments, Writer};
 
 use super::error::DataError;
-use super::{Call, Outcome, keys, parse};
-use crate::store::{Digits, Hash};
+use super::{Call, Outcome, keys, parse, write_text};
+use crate::store::{Digits, Hash, Set};
 
 /// How many elements a call looks at when it does not say.
 const COUNT_DEFAULT: usize = 10;
@@ -138,6 +138,31 @@ pub(super) fn hscan<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
     for (field, value) in pairs {
         call.reply.bulk(field);
         call.reply.bulk(value.bytes(&mut Digits::default()));
+    }
+    Ok(())
+}
+
+/// `SSCAN key cursor [MATCH pattern] [COUNT count]`
+pub(super) fn sscan<'a>(call: &mut Call<'a, '_>) -> Outcome<'a> {
+    let start = cursor(call.argument(2))?;
+    let Some(set) = call.store.collection::<Set>(call.key(), call.now)? else {
+        write_head(call.reply, 0, 0);
+        return Ok(());
+    };
+    let options = ScanOptions::parse(call.arguments.skip(3), false)?;
+    let (mut members, mut looked_at) = (Vec::new(), 0);
+    let next = options.repeat(start, |cursor| {
+        let next = set.scan(cursor, |member| {
+            looked_at += 1;
+            if options.admits(member.bytes(&mut Digits::default())) {
+                members.push(member);
+            }
+        });
+        (next, looked_at)
+    });
+    write_head(call.reply, next, members.len());
+    for member in members {
+        write_text(call.reply, Some(member));
     }
     Ok(())
 }

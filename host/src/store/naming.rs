@@ -1,9 +1,10 @@
 //! What the store does with whole keys whatever they hold: renaming, copying, listing, choosing.
 
+use ahash::RandomState;
 use goblin_protocol::time::Now;
 
 use super::random::Random;
-use super::slot::Slot;
+use super::slot::{Collection, Slot};
 use super::{Encoding, Kind, Store, Type, WrongType, hash_bytes, is_due};
 
 impl Store {
@@ -90,6 +91,25 @@ impl Store {
             }
             Some(Slot::String(_)) => Err(WrongType),
         }
+    }
+
+    /// Gives a key a collection, whatever it held before. With an empty one the key ceases to exist.
+    pub fn put<K: Kind>(&mut self, key: &[u8], value: K, now: Now) {
+        if value.is_empty() {
+            self.remove(key, now);
+            return;
+        }
+        let collection = Collection {
+            name: key.into(),
+            expiry: None,
+            value: value.into_value(),
+        };
+        self.replace(Slot::Collection(Box::new(collection)), now);
+    }
+
+    /// What the tables of collections hash with.
+    pub fn seeds(&self) -> &RandomState {
+        &self.seeds
     }
 
     /// Puts a key in, in place of what has its name.

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use super::hash::Hash;
 use super::record::Record;
+use super::set::Set;
 use super::sorted_set::SortedSet;
 use super::text::Text;
 
@@ -14,6 +15,8 @@ pub enum Type {
     String,
     /// Fields with values.
     Hash,
+    /// Members.
+    Set,
     /// Members with scores.
     SortedSet,
 }
@@ -27,9 +30,11 @@ pub enum Encoding {
     EmbStr,
     /// Any other string.
     Raw,
+    /// A small set of numbers.
+    IntSet,
     /// A small collection in one run of bytes.
     ListPack,
-    /// A large hash.
+    /// A large hash or set.
     HashTable,
     /// A large sorted set.
     SkipList,
@@ -43,6 +48,7 @@ impl Encoding {
             Self::Int => "int",
             Self::EmbStr => "embstr",
             Self::Raw => "raw",
+            Self::IntSet => "intset",
             Self::ListPack => "listpack",
             Self::HashTable => "hashtable",
             Self::SkipList => "skiplist",
@@ -77,6 +83,8 @@ pub(super) struct Collection {
 pub enum Value {
     /// Fields with values.
     Hash(Hash),
+    /// Members.
+    Set(Set),
     /// Members with scores.
     SortedSet(SortedSet),
 }
@@ -128,7 +136,7 @@ macro_rules! kinds {
     };
 }
 
-kinds! { Hash SortedSet }
+kinds! { Hash Set SortedSet }
 
 impl Slot {
     #[inline]
@@ -184,6 +192,7 @@ impl Slot {
             },
             Self::Collection(collection) => match &collection.value {
                 Value::Hash(hash) => compact_or(hash.is_compact(), Encoding::HashTable),
+                Value::Set(set) => set.encoding(),
                 Value::SortedSet(set) => compact_or(set.is_compact(), Encoding::SkipList),
             },
         }
@@ -194,6 +203,7 @@ impl Slot {
             Self::String(_) => Type::String,
             Self::Collection(collection) => match collection.value {
                 Value::Hash(_) => Type::Hash,
+                Value::Set(_) => Type::Set,
                 Value::SortedSet(_) => Type::SortedSet,
             },
         }

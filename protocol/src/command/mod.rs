@@ -23,6 +23,7 @@ mod pubsub;
 mod record;
 pub mod reply;
 mod server;
+mod sets;
 mod sorted_sets;
 mod strings;
 #[cfg(test)]
@@ -80,6 +81,9 @@ names! {
     HSet HGet HDel HGetAll HLen HMGet HMSet HExists HKeys HVals HIncrBy HIncrByFloat
     HRandField HScan HSetNx HStrLen
 
+    SAdd SRem SIsMember SMIsMember SCard SMembers SPop SRandMember SMove
+    SInter SInterCard SInterStore SUnion SUnionStore SDiff SDiffStore SScan
+
     ZAdd ZScore ZMScore ZRem ZCard ZRange ZRank ZRevRank ZIncrBy ZCount
 
     Multi Exec Discard
@@ -111,13 +115,14 @@ impl Command {
 }
 
 /// The records of all groups. A container's subcommands are inside its record.
-const GROUPS: [&[Record]; 9] = [
+const GROUPS: [&[Record]; 10] = [
     connection::RECORDS,
     pubsub::RECORDS,
     keys::RECORDS,
     strings::RECORDS,
     bitmaps::RECORDS,
     hashes::RECORDS,
+    sets::RECORDS,
     sorted_sets::RECORDS,
     transactions::RECORDS,
     server::RECORDS,

@@ -3,7 +3,7 @@
 //! A hash that has once become a table stays one. Values are strings of any bytes; in a table those
 //! that are integers are kept as such.
 
-mod compact;
+pub(super) mod compact;
 
 use ahash::RandomState;
 use hashbrown::HashTable;
