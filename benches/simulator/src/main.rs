@@ -15,7 +15,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
 
 /// How often a soak says how far it is, in seeds.
-const SOAK_REPORT: u64 = 500;
+const SOAK_REPORT: u64 = 100;
 
 /// One host, several edges and many clients in simulated time, from a seed.
 #[derive(Debug, Parser)]
