@@ -12,6 +12,7 @@ pub mod link;
 pub mod outbox;
 pub mod resp;
 pub mod rights;
+pub mod sbe;
 pub mod service;
 pub mod session;
 pub mod table;
