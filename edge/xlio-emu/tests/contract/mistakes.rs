@@ -74,6 +74,13 @@ mistakes! {
         client.destroy(connected);
     }
 
+    listening_on_a_detached_socket("listen-detached", &[]) {
+        let client = Client::new();
+        let (connected, _) = client.pair();
+        client.detach(connected);
+        client.listen(connected);
+    }
+
     freeing_a_buffer_twice("double-free", &[]) {
         let client = Client::new();
         let (connected, _) = client.pair();
