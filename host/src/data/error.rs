@@ -26,6 +26,16 @@ pub(super) enum DataError<'a> {
     NotFinite,
     /// A count below 0.
     NotPositive,
+    /// `COUNT` below 1.
+    CountNotPositive,
+    /// `COUNT` below 0, for `LPOS`.
+    NegativeCount,
+    /// `MAXLEN` below 0.
+    NegativeMaxLen,
+    /// `RANK` of 0.
+    RankIsZero,
+    /// A position that a list does not have.
+    IndexOutOfRange,
     /// A number of keys below 1.
     KeyCount,
     /// A number of keys beyond the arguments.
@@ -136,6 +146,14 @@ impl fmt::Display for DataError<'_> {
             Self::HashValueNotAFloat => "ERR hash value is not a float",
             Self::NotFinite => "ERR increment would produce NaN or Infinity",
             Self::NotPositive => "ERR value is out of range, must be positive",
+            Self::CountNotPositive => "ERR count should be greater than 0",
+            Self::NegativeCount => "ERR COUNT can't be negative",
+            Self::NegativeMaxLen => "ERR MAXLEN can't be negative",
+            Self::RankIsZero => {
+                "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second \
+                 ... or use negative to start from the end of the list"
+            }
+            Self::IndexOutOfRange => "ERR index out of range",
             Self::KeyCount => "ERR numkeys should be greater than 0",
             Self::KeyCountBeyondArguments => {
                 "ERR Number of keys can't be greater than number of args"

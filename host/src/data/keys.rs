@@ -47,6 +47,7 @@ pub(super) const fn type_name(kind: Type) -> &'static str {
     match kind {
         Type::String => "string",
         Type::Hash => "hash",
+        Type::List => "list",
         Type::Set => "set",
         Type::SortedSet => "zset",
     }

@@ -12,6 +12,7 @@ mod extended;
 mod hashes;
 mod keys;
 mod lcs;
+mod lists;
 mod objects;
 mod parse;
 mod ranges;
@@ -27,7 +28,7 @@ use goblin_protocol::command::{Command, CommandError, reply};
 use goblin_protocol::resp::{Arguments, Writer};
 use goblin_protocol::time::Now;
 
-use crate::store::{Digits, Store, Text};
+use crate::store::{Digits, End, Store, Text};
 use error::DataError;
 
 /// A command being executed.
@@ -138,6 +139,24 @@ pub fn execute(
         Command::HScan => scan::hscan(call),
         Command::HSetNx => hashes::hsetnx(call),
         Command::HStrLen => hashes::hstrlen(call),
+
+        Command::LPush => lists::push(call, End::Left),
+        Command::RPush => lists::push(call, End::Right),
+        Command::LPushX => lists::pushx(call, End::Left),
+        Command::RPushX => lists::pushx(call, End::Right),
+        Command::LPop => lists::pop(call, End::Left),
+        Command::RPop => lists::pop(call, End::Right),
+        Command::LLen => lists::llen(call),
+        Command::LRange => lists::lrange(call),
+        Command::LTrim => lists::ltrim(call),
+        Command::LIndex => lists::lindex(call),
+        Command::LSet => lists::lset(call),
+        Command::LInsert => lists::linsert(call),
+        Command::LRem => lists::lrem(call),
+        Command::LPos => lists::lpos(call),
+        Command::LMove => lists::lmove(call),
+        Command::RPopLPush => lists::rpoplpush(call),
+        Command::LMPop => lists::lmpop(call),
 
         Command::SAdd => sets::sadd(call),
         Command::SRem => sets::srem(call),

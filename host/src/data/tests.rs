@@ -6,6 +6,7 @@
 mod bits;
 mod fields;
 mod keys;
+mod lists;
 mod sets;
 mod sorted_sets;
 mod texts;

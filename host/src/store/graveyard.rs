@@ -3,6 +3,7 @@
 
 use super::expiry::Expiries;
 use super::hash::Hash;
+use super::list::List;
 use super::segments::Segments;
 use super::set::Set;
 use super::slot::{Slot, Value};
@@ -18,6 +19,7 @@ enum Remains {
     Keys(Segments<Slot>),
     Expiries(Expiries),
     Hash(Hash),
+    List(List),
     Set(Set),
     SortedSet(SortedSet),
 }
@@ -35,13 +37,16 @@ impl Graveyard {
             Value::Hash(hash) if hash.len() > FREED_AT_ONCE_MAX => {
                 self.remains.push(Remains::Hash(hash));
             }
+            Value::List(list) if list.len() > FREED_AT_ONCE_MAX => {
+                self.remains.push(Remains::List(list));
+            }
             Value::Set(set) if set.len() > FREED_AT_ONCE_MAX => {
                 self.remains.push(Remains::Set(set));
             }
             Value::SortedSet(set) if set.len() > FREED_AT_ONCE_MAX => {
                 self.remains.push(Remains::SortedSet(set));
             }
-            Value::Hash(_) | Value::Set(_) | Value::SortedSet(_) => {}
+            Value::Hash(_) | Value::List(_) | Value::Set(_) | Value::SortedSet(_) => {}
         }
     }
 
@@ -65,6 +70,7 @@ impl Graveyard {
         let is_left = match last {
             Remains::Expiries(expiries) => expiries.drop_some(EXPIRIES_AT_A_TIME),
             Remains::Hash(hash) => hash.take_part().is_some(),
+            Remains::List(list) => list.drop_some(),
             Remains::Set(set) => set.take_part().is_some(),
             Remains::SortedSet(set) => set.drop_some(),
             Remains::Keys(keys) => match keys.take_segment() {

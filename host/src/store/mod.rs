@@ -18,6 +18,7 @@ mod collections;
 mod expiry;
 mod graveyard;
 mod hash;
+mod list;
 mod naming;
 mod random;
 mod record;
@@ -43,6 +44,7 @@ use goblin_protocol::time::{Now, Time};
 
 pub use collections::Changed;
 pub use hash::Hash;
+pub use list::{End, List};
 pub use random::Random;
 pub use set::Set;
 pub use slot::{Encoding, Kind, Type, Value};

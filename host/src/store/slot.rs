@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 
 use super::hash::Hash;
+use super::list::List;
 use super::record::Record;
 use super::set::Set;
 use super::sorted_set::SortedSet;
@@ -15,6 +16,8 @@ pub enum Type {
     String,
     /// Fields with values.
     Hash,
+    /// Elements in a row.
+    List,
     /// Members.
     Set,
     /// Members with scores.
@@ -34,6 +37,8 @@ pub enum Encoding {
     IntSet,
     /// A small collection in one run of bytes.
     ListPack,
+    /// A long list.
+    QuickList,
     /// A large hash or set.
     HashTable,
     /// A large sorted set.
@@ -50,6 +55,7 @@ impl Encoding {
             Self::Raw => "raw",
             Self::IntSet => "intset",
             Self::ListPack => "listpack",
+            Self::QuickList => "quicklist",
             Self::HashTable => "hashtable",
             Self::SkipList => "skiplist",
         }
@@ -83,6 +89,8 @@ pub(super) struct Collection {
 pub enum Value {
     /// Fields with values.
     Hash(Hash),
+    /// Elements in a row.
+    List(List),
     /// Members.
     Set(Set),
     /// Members with scores.
@@ -136,7 +144,7 @@ macro_rules! kinds {
     };
 }
 
-kinds! { Hash Set SortedSet }
+kinds! { Hash List Set SortedSet }
 
 impl Slot {
     #[inline]
@@ -192,6 +200,7 @@ impl Slot {
             },
             Self::Collection(collection) => match &collection.value {
                 Value::Hash(hash) => compact_or(hash.is_compact(), Encoding::HashTable),
+                Value::List(list) => compact_or(list.is_compact(), Encoding::QuickList),
                 Value::Set(set) => set.encoding(),
                 Value::SortedSet(set) => compact_or(set.is_compact(), Encoding::SkipList),
             },
@@ -203,6 +212,7 @@ impl Slot {
             Self::String(_) => Type::String,
             Self::Collection(collection) => match collection.value {
                 Value::Hash(_) => Type::Hash,
+                Value::List(_) => Type::List,
                 Value::Set(_) => Type::Set,
                 Value::SortedSet(_) => Type::SortedSet,
             },

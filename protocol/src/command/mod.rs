@@ -19,6 +19,7 @@ mod hashes;
 mod index;
 mod introspection;
 mod keys;
+mod lists;
 mod pubsub;
 mod record;
 pub mod reply;
@@ -81,6 +82,9 @@ names! {
     HSet HGet HDel HGetAll HLen HMGet HMSet HExists HKeys HVals HIncrBy HIncrByFloat
     HRandField HScan HSetNx HStrLen
 
+    LPush RPush LPushX RPushX LPop RPop LLen LRange LIndex LSet LInsert LRem LTrim LPos LMove
+    RPopLPush LMPop
+
     SAdd SRem SIsMember SMIsMember SCard SMembers SPop SRandMember SMove
     SInter SInterCard SInterStore SUnion SUnionStore SDiff SDiffStore SScan
 
@@ -115,13 +119,14 @@ impl Command {
 }
 
 /// The records of all groups. A container's subcommands are inside its record.
-const GROUPS: [&[Record]; 10] = [
+const GROUPS: [&[Record]; 11] = [
     connection::RECORDS,
     pubsub::RECORDS,
     keys::RECORDS,
     strings::RECORDS,
     bitmaps::RECORDS,
     hashes::RECORDS,
+    lists::RECORDS,
     sets::RECORDS,
     sorted_sets::RECORDS,
     transactions::RECORDS,
