@@ -359,3 +359,75 @@ fn wrong(node: Node<'_, '_>, what: &str) -> SchemaError {
     let tag = node.tag_name().name();
     SchemaError(format!("line {line}: {tag} {name} {what}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(message: &str) -> String {
+        let xml = format!(
+            "<messageSchema id=\"1\" version=\"1\" byteOrder=\"littleEndian\"><types>\
+             <type name=\"N\" primitiveType=\"uint32\"/><type name=\"L\" primitiveType=\"uint8\" \
+             length=\"4\"/></types>{message}</messageSchema>"
+        );
+        let schema = Schema::parse(&xml);
+        schema.map_or_else(|error| error.to_string(), |_| String::new())
+    }
+
+    /// A request with this block length and these parts.
+    fn request(block: usize, parts: &str) -> String {
+        let name = "name=\"M\" id=\"1\" semanticType=\"request\"";
+        format!("<message {name} blockLength=\"{block}\">{parts}</message>")
+    }
+
+    #[test]
+    fn what_cannot_be_read_safely_or_evolve_is_refused_by_name() {
+        let n = "<field name=\"n\" id=\"1\" type=\"N\" offset=\"0\"/>";
+        assert_eq!(refused(&request(4, n)), "");
+        let data = "<data name=\"d\" id=\"9\" type=\"Bytes\"/>";
+        let group =
+            |entry: &str| format!("<group name=\"g\" id=\"8\" blockLength=\"0\">{entry}</group>");
+        let young = data.replace("id=", "sinceVersion=\"1\" id=");
+        for (message, reason) in [
+            (
+                request(8, n),
+                "line 1: message M has a blockLength that its fields do not fill",
+            ),
+            (
+                request(8, &n.replace("\"0\"", "\"4\"")),
+                "line 1: field n must begin where the field before it ends",
+            ),
+            (
+                request(4, &n.replace("\"N\"", "\"L\"")),
+                "line 1: field n is of a type that is not supported here",
+            ),
+            (
+                request(4, &n.replace("\"N\"", "\"X\"")),
+                "line 1: field n is of a type that is not declared",
+            ),
+            (
+                request(4, &n.replace("id=", "sinceVersion=\"1\" id=")),
+                "line 1: field n is younger than its message and not optional",
+            ),
+            (
+                request(0, &group("")),
+                "line 1: group g has entries that can be empty",
+            ),
+            (
+                request(0, &group(&group(data))),
+                "line 1: group g has a group inside",
+            ),
+            (
+                request(0, &group(&young)),
+                "line 1: group g has data that an older peer cannot skip",
+            ),
+            (
+                request(0, &(young + data)),
+                "line 1: data d is older than what stands before it",
+            ),
+            (request(0, "") + &request(0, ""), "M or its id is taken"),
+        ] {
+            assert_eq!(refused(&message), reason);
+        }
+    }
+}

@@ -8,6 +8,7 @@
 //! bytes arrive: at most twice those, and never more than announced.
 
 use std::fmt;
+use std::mem;
 
 use super::messages::Request;
 use super::requests::Words;
@@ -148,10 +149,14 @@ impl Inbox {
         self.bytes.extend_from_slice(received);
     }
 
-    /// Gives back memory that the kept bytes do not need.
-    fn settle(&mut self) {
+    /// Gives back memory that the kept bytes do not need; a buffer to the next inbox that needs one.
+    fn settle(&mut self, spare: &mut Vec<u8>) {
         if self.is_empty() {
-            *self = Self::new();
+            let mut emptied = mem::take(self).bytes;
+            if (spare.capacity()..=limits::IDLE_BUFFER_BYTES_MAX).contains(&emptied.capacity()) {
+                emptied.clear();
+                *spare = emptied;
+            }
         } else if self.bytes.capacity() > limits::IDLE_BUFFER_BYTES_MAX
             && self.bytes.capacity() / 4 > self.len()
         {
@@ -252,7 +257,7 @@ impl Feed<'_> {
         if length < LENGTH_BYTES + HEADER_BYTES || length > max {
             return Err(ProtocolError::FrameLength {
                 length: length - LENGTH_BYTES,
-                max: max - LENGTH_BYTES,
+                max: max.saturating_sub(LENGTH_BYTES),
             });
         }
         let Some(message) = rest.get(LENGTH_BYTES..length) else {
@@ -291,11 +296,12 @@ impl Drop for Feed<'_> {
         if self.in_place {
             let rest = self.received.get(self.start..).unwrap_or_default();
             if !rest.is_empty() {
+                self.inbox.bytes = mem::take(&mut self.words.spare);
                 self.inbox.append(rest);
             }
         } else {
             self.inbox.used = self.start;
-            self.inbox.settle();
+            self.inbox.settle(&mut self.words.spare);
         }
         self.words.settle();
     }

@@ -10,12 +10,14 @@ use crate::limits;
 use crate::resp::{Arguments, OwnedRequest, format_double, format_integer};
 
 /// Room for a request's words, reused from request to request: one per thread serves all its
-/// connections. Between requests it is not larger than [`limits::IDLE_BUFFER_BYTES_MAX`].
+/// connections. Between requests none of its buffers is larger than [`limits::IDLE_BUFFER_BYTES_MAX`].
 #[derive(Debug, Default)]
 pub struct Words {
     request: OwnedRequest,
     /// A word under construction.
     number: Vec<u8>,
+    /// What an emptied inbox left for the next that needs a buffer.
+    pub(super) spare: Vec<u8>,
 }
 
 impl Words {

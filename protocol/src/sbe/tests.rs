@@ -305,6 +305,20 @@ fn the_schema_is_that_of_the_link() {
     assert!(command::find(PREAMBLE).is_none());
 }
 
+#[test]
+fn a_buffer_goes_from_the_emptied_inbox_to_the_next() {
+    let (mut first, mut second, mut words) = (Inbox::new(), Inbox::new(), Words::default());
+    let mut stream = Vec::new();
+    put_framed(&Get { key: b"k" }, &mut stream).unwrap();
+    drop(first.open(&stream[..5], &mut words));
+    let mut feed = first.open(&stream[5..], &mut words);
+    assert!(matches!(feed.next(&RequestLimits::default()), Ok(Some(_))));
+    drop(feed);
+    assert!(first.is_empty() && words.spare.capacity() > 0);
+    drop(second.open(&stream[..5], &mut words));
+    assert_eq!((second.len(), words.spare.capacity()), (5, 0));
+}
+
 proptest! {
     #[test]
     fn a_split_anywhere_gives_the_same_requests(
