@@ -53,7 +53,9 @@ impl Requests for Host {
         self.publications.begin_command(id);
         let mut writer = Writer::new(&mut reply, version);
         let flow = self.dispatch(now, Caller::Direct(id), request, &mut writer);
-        if flow != Flow::Stall {
+        if flow == Flow::Stall {
+            self.publications.put_off_command();
+        } else {
             self.finish(id, &mut reply, flow);
         }
         self.give_back(reply);

@@ -201,6 +201,12 @@ impl Edges {
         self.places[index] = place.map(|place| (id, place));
     }
 
+    /// The connection that had the index of a new one and whose end has not been dealt with.
+    pub(crate) fn predecessor(&self, id: ConnectionId) -> Option<ConnectionId> {
+        let (before, _) = self.places.get(id.index as usize)?.as_ref()?;
+        Some(*before)
+    }
+
     /// Somebody connected to the edges' listener.
     pub(crate) fn accept(&mut self, now: Now, id: ConnectionId, address: &str) {
         if self.handshakes >= HANDSHAKES_MAX {
@@ -614,6 +620,10 @@ impl Host {
     }
 
     pub(crate) fn edge_disconnected(&mut self, now: Now, id: ConnectionId) {
+        if !self.edges.has_connection(id) {
+            // Its index may belong to another connection by now.
+            return;
+        }
         let edge = self.edges.edge_of(id);
         self.edges.set_place(id, None);
         let Some(edge) = edge else {

@@ -365,6 +365,9 @@ impl Service for Host {
         if self.draining {
             self.clients.push_action(Action::Close(id));
         } else if self.is_for_edges(listener) {
+            if let Some(before) = self.edges.predecessor(id) {
+                self.edge_disconnected(now, before);
+            }
             self.edges.accept(now, id, peer);
         } else {
             self.accept(now, id, peer, local);

@@ -27,6 +27,8 @@ mod publications;
 mod settings;
 pub mod store;
 mod subscriptions;
+#[cfg(test)]
+mod tests;
 pub mod users;
 
 pub use config::Config;

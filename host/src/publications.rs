@@ -53,6 +53,11 @@ impl Publications {
         self.executing = Some(client);
     }
 
+    /// The command could not run yet and has published nothing.
+    pub(crate) fn put_off_command(&mut self) {
+        self.executing = None;
+    }
+
     /// The reply is written; what was put off follows it.
     pub(crate) fn end_command(&mut self, outbox: &mut Outbox) {
         self.executing = None;
