@@ -55,6 +55,8 @@ pub(crate) struct Transaction {
     pub(crate) queued: usize,
     /// Those that the edge must execute itself, by their place among the queued.
     pub(crate) own: Vec<(usize, OwnedRequest)>,
+    /// It publishes: what the client publishes after it must not overtake it.
+    pub(crate) publishes: bool,
     /// A command was answered with an error here, so the host must not execute the others.
     pub(crate) failed: bool,
 }

@@ -5,6 +5,9 @@
 //! each when it executes; the edge then executes them and puts their replies in those places. The whole
 //! reply waits until new interest is confirmed, as a `SUBSCRIBE` alone would.
 //!
+//! A transaction that publishes is delivered by the host. What its client sends next waits until it has
+//! been executed: a publication of its own would be delivered here before those of the transaction.
+//!
 //! What the edge itself refuses between the two, the host does not know of: the transaction has failed,
 //! and `EXEC` makes the host discard it.
 
@@ -102,6 +105,7 @@ impl Edge {
             (Some(Command::Discard), transaction) => *transaction = None,
             (Some(Command::Multi) | None, _) | (_, None) => {}
             (Some(command), Some(transaction)) => {
+                transaction.publishes |= matches!(command, Command::Publish | Command::SPublish);
                 if is_own(command) {
                     let own = (transaction.queued, OwnedRequest::from(request));
                     transaction.own.push(own);
@@ -125,14 +129,15 @@ impl Edge {
     }
 
     fn execute_transaction(&mut self, now: Now, id: ConnectionId, request: Arguments<'_>) -> Flow {
-        let (failed, has_own) = self
+        let (failed, holds_up) = self
             .clients
             .get(id)
             .and_then(|client| client.transaction.as_ref())
             .map_or((false, false), |transaction| {
-                (transaction.failed, !transaction.own.is_empty())
+                let holds_up = transaction.publishes || !transaction.own.is_empty();
+                (transaction.failed, holds_up)
             });
-        if (failed || has_own) && self.is_owed_replies(id) {
+        if (failed || holds_up) && self.is_owed_replies(id) {
             return self.wait_for_replies(id);
         }
         let discard = OwnedRequest::from_words([b"DISCARD".as_slice()]);
@@ -143,7 +148,7 @@ impl Edge {
         if let Some(client) = self.clients.get_mut(id)
             && let Some(transaction) = client.transaction.take()
         {
-            let exchange = match (failed, has_own) {
+            let exchange = match (failed, holds_up) {
                 (true, _) => Some(Exchange::Abortion),
                 (false, true) => Some(Exchange::Execution(Execution {
                     transaction,

@@ -534,12 +534,25 @@ impl Edge {
             };
             client.open_upstream = false;
             client.abandoned_replies = 0;
-            let executing = matches!(client.exchange.as_deref(), Some(Exchange::Execution(_)));
-            client.exchange = None;
-            if executing || client.transaction.is_some() {
+            if client.transaction.is_some() {
                 self.close(now, id, "its transaction was lost with the link's session");
                 continue;
             }
+            if let Some(exchange) = client.exchange.take()
+                && matches!(
+                    *exchange,
+                    Exchange::Execution(Execution {
+                        executed: Some(_),
+                        ..
+                    })
+                )
+            {
+                // Only the confirmation of its subscriptions is missing.
+                self.drop_waiting_subscriptions(now, id);
+            }
+            let Some(client) = self.clients.get_mut(id) else {
+                continue;
+            };
             let session = &mut client.session;
             let version = session.version;
             let mut own = publications.remove(&id).unwrap_or_default();

@@ -186,9 +186,7 @@ impl Edge {
             if let Some(client) = self.clients.get_mut(id) {
                 client.user = Rc::clone(&user);
             }
-            if !user.account.enabled && self.is_authenticated_by_name(id) {
-                self.close(now, id, "its user was turned off");
-            } else if !keeps_channels && self.holds_forbidden_subscription(id, &user) {
+            if !keeps_channels && self.holds_forbidden_subscription(id, &user) {
                 self.close(now, id, "rights to a channel were revoked");
             }
         }
@@ -201,12 +199,6 @@ impl Edge {
         for id in self.clients.ids(|client| *client.user.name == *name) {
             self.close(now, id, "its user was deleted");
         }
-    }
-
-    fn is_authenticated_by_name(&self, id: ConnectionId) -> bool {
-        self.clients
-            .get(id)
-            .is_some_and(|client| client.authenticated)
     }
 
     fn holds_forbidden_subscription(&self, id: ConnectionId, user: &User) -> bool {

@@ -6,11 +6,12 @@
 //! with `--on-gap close` every subscriber of the time is closed; nobody is closed without a reason.
 
 use goblin_edge::OnGap;
+use goblin_protocol::resp::reply::Value;
 use goblin_protocol::service::Closed;
 use goblin_protocol::time::Time;
 
 use super::{AFTERMATH, Case};
-use crate::history::{Connection, Place};
+use crate::history::{Ask, Command, Connection, Place};
 use crate::plan::WIDE_WINDOW_BYTES;
 use crate::verdict::{Findings, at};
 
@@ -98,9 +99,26 @@ fn check_closed(case: &Case<'_>, edge: usize, findings: &mut Findings) {
     }
 }
 
+/// Whether the last thing that the client was told is that the end of its transaction did not reach the
+/// host: it is closed, because its next commands must not be queued there.
+fn is_cut_off_in_transaction(connection: &Connection) -> bool {
+    let answered = |command: &&Command| command.answered.is_some();
+    connection
+        .commands
+        .iter()
+        .rfind(answered)
+        .is_some_and(|last| {
+            matches!(last.ask, Ask::Exec(_) | Ask::Discard(_))
+                && matches!(last.replies.last(), Some(Value::Error(text)) if text.starts_with(b"UPSTREAM"))
+        })
+}
+
 fn is_explained(case: &Case<'_>, connection: &Connection, closed: Time, why: Closed) -> bool {
     // One that left by `QUIT` is closed by the server.
     if connection.cut.is_some() || connection.slow.is_some() || connection.left.is_some() {
+        return true;
+    }
+    if is_cut_off_in_transaction(connection) {
         return true;
     }
     let (restarts, gaps) = match connection.place {

@@ -66,14 +66,20 @@ struct Case<'a> {
 impl Case<'_> {
     /// Whether a publication is left to the host by the edge where it was made.
     fn is_left_to_host(&self, publication: usize) -> bool {
+        self.history.publications[publication].in_transaction
+            && matches!(self.history.publisher(publication).place, Place::Edge(_))
+            || self.is_in_host_order(publication)
+    }
+
+    /// Whether the edge where a publication was made leaves its channel to the host.
+    fn is_in_host_order(&self, publication: usize) -> bool {
         let publisher = self.history.publisher(publication);
         let publication = &self.history.publications[publication];
         match publisher.place {
             Place::Host => false,
             Place::Edge(edge) => {
                 let edge = &self.plan.edges[edge];
-                publication.in_transaction
-                    || edge.delivery == Delivery::Host
+                edge.delivery == Delivery::Host
                     || edge.host_ordered && publication.name.is_ordered()
             }
         }

@@ -3,8 +3,9 @@
 //! to the host have one order everywhere.
 //!
 //! Two ways lead from a publisher to a subscriber at the same edge, and the order holds for each of
-//! them: what the edge delivers itself, and what it leaves to the host (`--host-ordered`, `MULTI`),
-//! which takes longer. For subscribers elsewhere there is one way.
+//! them: what the edge delivers itself, and the channels that it leaves to the host (`--host-ordered`),
+//! which take longer. What a transaction publishes goes to the host too, but nothing of its client
+//! overtakes it. For subscribers elsewhere there is one way.
 //!
 //! Checked for one order: the union of what the subscribers saw has no circle.
 
@@ -62,8 +63,8 @@ fn check_publishers(case: &Case<'_>, findings: &mut Findings) {
             let publication = delivery.publication;
             let at_same_edge = case.history.is_neighbour(publication, connection)
                 && connection.place != Place::Host;
-            let left = at_same_edge && case.is_left_to_host(publication);
-            if left && case.may_be_local_only(publication) {
+            let left = at_same_edge && case.is_in_host_order(publication);
+            if case.is_left_to_host(publication) && case.may_be_local_only(publication) {
                 // The edge on its own delivers at once what it otherwise leaves to the host.
                 continue;
             }
