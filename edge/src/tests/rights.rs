@@ -89,7 +89,7 @@ fn a_subscription_queued_in_a_transaction_that_executes_is_seen_by_a_revocation(
 }
 
 #[test]
-fn clients_of_a_user_that_is_deleted_or_turned_off_are_closed() {
+fn clients_of_a_user_that_is_deleted_are_closed_and_of_one_turned_off_stay() {
     let mut world = World::alone(config());
     world.users = vec![
         ("default", "on nopass ~* &* +@all"),
@@ -105,7 +105,7 @@ fn clients_of_a_user_that_is_deleted_or_turned_off_are_closed() {
     world.host_says(&Message::RightsGone { user: b"bob" });
     world.host_changes_user("eve", "off ~* &* +@all");
     assert!(world.is_closed(bob));
-    assert!(world.is_closed(eve));
+    assert!(!world.is_closed(eve));
     assert!(!world.is_closed(alice));
 }
 
@@ -116,5 +116,6 @@ fn a_user_whose_rules_are_not_understood_may_do_nothing() {
     let bob = world.client();
     world.host_changes_user("default", "on nopass +@nosuchcategory");
     assert!(world.is_closed(alice));
-    assert!(world.is_closed(bob));
+    world.sends(bob, "PUBLISH a x");
+    assert!(world.takes(bob).starts_with("-NOPERM"));
 }
