@@ -13,10 +13,10 @@ use super::cases::CASES;
 /// library moves counts by one or two.
 const TOLERANCE_PER_CENT: u64 = 3;
 
-/// Promised: publish, match, deliver to one subscriber, forward.
-const PUBLISH_MAX: u64 = 600;
-/// Promised: each further subscriber.
-const FURTHER_SUBSCRIBER_MAX: u64 = 60;
+/// The aim: publish, match, deliver to one subscriber, forward.
+const PUBLISH_AIM: u64 = 600;
+/// The aim: each further subscriber.
+const FURTHER_SUBSCRIBER_AIM: u64 = 60;
 /// Promised: 8,192 patterns cost at most this many per cent of one.
 const MANY_PATTERNS_PER_CENT_MAX: u64 = 125;
 
@@ -154,7 +154,22 @@ impl Figures {
         let patterns = self
             .many_patterns_per_cent()
             .map(|per_cent| format!("{:<26}{per_cent:>8} %", "8,192 patterns, of one"));
-        further.chain(patterns).collect()
+        let aims = [
+            ("edge-publish-1", self.get("edge-publish-1"), PUBLISH_AIM),
+            (
+                "each further subscriber",
+                self.further_subscriber("edge"),
+                FURTHER_SUBSCRIBER_AIM,
+            ),
+        ];
+        let aims = aims.into_iter().filter_map(|(name, count, aim)| {
+            let request = count?.request;
+            let state = if request < aim { "reached" } else { "behind" };
+            Some(format!(
+                "aim: {name} below {aim} on request: {state}, {request}"
+            ))
+        });
+        further.chain(patterns).chain(aims).collect()
     }
 
     /// What is not as `expected`, or not as promised, one line each.
@@ -186,29 +201,11 @@ impl Figures {
         (!counted.is_near(figure)).then(|| format!("{case}: {counted}; checked in are {figure}"))
     }
 
-    fn broken_promises(&self) -> Vec<String> {
-        let mut broken = Vec::new();
-        if self
-            .get("edge-publish-1")
-            .is_some_and(|it| it.request >= PUBLISH_MAX)
-        {
-            broken.push(format!(
-                "edge-publish-1: promised are fewer than {PUBLISH_MAX}"
-            ));
-        }
-        let further = self.further_subscriber("edge");
-        if further.is_some_and(|it| it.request >= FURTHER_SUBSCRIBER_MAX) {
-            broken.push(format!(
-                "each further subscriber: promised are fewer than {FURTHER_SUBSCRIBER_MAX}"
-            ));
-        }
-        let patterns = self.many_patterns_per_cent();
-        if patterns.is_some_and(|per_cent| per_cent > MANY_PATTERNS_PER_CENT_MAX) {
-            broken.push(format!(
-                "8,192 patterns: promised are at most {MANY_PATTERNS_PER_CENT_MAX} % of one"
-            ));
-        }
-        broken
+    fn broken_promises(&self) -> Option<String> {
+        let per_cent = self.many_patterns_per_cent()?;
+        (per_cent > MANY_PATTERNS_PER_CENT_MAX).then(|| {
+            format!("8,192 patterns: promised are at most {MANY_PATTERNS_PER_CENT_MAX} % of one")
+        })
     }
 }
 
@@ -266,14 +263,17 @@ mod tests {
 
     #[test]
     fn a_broken_promise_is_named_even_if_it_is_checked_in() {
-        let wrong = figures(700).compare(&figures(700));
-        assert_eq!(wrong, ["edge-publish-1: promised are fewer than 600"]);
         let mut slow = figures(500);
-        slow.set("edge-publish-64", count(500 + 63 * 60));
         slow.set("edge-pattern-of-8192", count(126));
         let wrong = slow.compare(&slow);
-        assert!(wrong[0].starts_with("each further subscriber"), "{wrong:?}");
-        assert!(wrong[1].starts_with("8,192 patterns"), "{wrong:?}");
+        assert_eq!(wrong, ["8,192 patterns: promised are at most 125 % of one"]);
+    }
+
+    #[test]
+    fn an_aim_is_told_whether_it_is_reached_or_not() {
+        let told = |publish| figures(publish).derived().join(", ");
+        assert!(told(599).contains("below 600 on request: reached, 599"));
+        assert!(told(600).contains("below 600 on request: behind, 600"));
     }
 
     #[test]
