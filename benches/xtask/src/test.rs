@@ -48,6 +48,17 @@ pub(crate) fn run(no_install: bool) -> Result<(), String> {
     steps.run("simulator", || {
         Count::one(simulate(&["--seeds".to_owned(), SEEDS.to_owned()]))
     });
+    steps.run("instructions", || {
+        let arguments = [
+            "run",
+            "--release",
+            "-p",
+            "goblin-bench",
+            "--",
+            "instructions",
+        ];
+        Count::one(succeeds(&mut cargo(&arguments)))
+    });
     libraries::run(&mut steps);
     steps.finish()
 }
