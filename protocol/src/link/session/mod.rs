@@ -18,7 +18,7 @@
 //! Received bytes are opened as an [`Input`], which takes the inbox out of the session for as long as
 //! it lasts. Messages borrow from the input, hence neither the session nor its owner:
 //!
-//! ```ignore
+//! ```text
 //! let mut input = session.open(bytes);
 //! while let Some(event) = input.next(&mut session, now)? {
 //!     match event {
