@@ -102,6 +102,9 @@ impl Edge {
         let Some(client) = self.clients.get_mut(id) else {
             return Flow::Close;
         };
+        if client.session.replies.awaited() >= AWAITED_REPLIES_MAX {
+            return self.wait_for_replies(id);
+        }
         if client.transaction.is_some() {
             let command = found.ok().map(|(command, _)| command);
             return self.dispatch_in_transaction(now, id, command, request);
@@ -129,9 +132,6 @@ impl Edge {
             return self.reject(id, CommandError::Subscribed(record));
         }
         client.session.last_command = record.name;
-        if client.session.replies.awaited() >= AWAITED_REPLIES_MAX {
-            return self.wait_for_replies(id);
-        }
         self.dispatch_permitted(now, id, command, request)
     }
 
@@ -238,9 +238,23 @@ impl Edge {
             client.stall = Some(Stall::Link {
                 since: now.monotonic,
             });
-            self.waiting_for_link.push_back((now.monotonic, id));
+            self.note_waiting(now, id);
         }
         Flow::Stall
+    }
+
+    /// Puts a client at the end of those that wait for the link. Those that have gone since are dropped
+    /// once they are the greater part.
+    fn note_waiting(&mut self, now: Now, id: ConnectionId) {
+        if self.waiting_for_link.len() > 2 * self.clients.len() {
+            let clients = &self.clients;
+            self.waiting_for_link.retain(|(since, id)| {
+                clients
+                    .get(*id)
+                    .is_some_and(|client| client.stall == Some(Stall::Link { since: *since }))
+            });
+        }
+        self.waiting_for_link.push_back((now.monotonic, id));
     }
 
     /// The request must not run before everything so far is answered.

@@ -317,9 +317,6 @@ impl Edge {
             let Some(client) = self.clients.get_mut(id) else {
                 continue;
             };
-            if client.stall != Some(Stall::Link { since }) {
-                continue;
-            }
             client.gave_up = expired;
             if expired && !self.users.are_known() && !self.is_served_without_password(id) {
                 self.refuse_unknown(now, id);
@@ -402,7 +399,7 @@ impl Edge {
         }
         if client.session.replies.front() != Some(Awaited::Command) {
             warn!(client = %id, "the host answered a command that nobody asked");
-            return;
+            return self.upstream.give_up_session();
         }
         match client.exchange.take().map(|exchange| *exchange) {
             Some(Exchange::Authentication(authentication)) => {
@@ -429,11 +426,12 @@ impl Edge {
     }
 }
 
-/// Whether an address in text is loopback, or a Unix socket's path.
+/// Whether an address in text is loopback, or a Unix socket's path, which ends in `:0` as no connected
+/// TCP address does.
 fn is_loopback(address: &str) -> bool {
     match address.parse::<std::net::SocketAddr>() {
         Ok(address) => address.ip().to_canonical().is_loopback(),
-        Err(_) => true,
+        Err(_) => address.ends_with(":0"),
     }
 }
 

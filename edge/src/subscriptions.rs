@@ -424,8 +424,10 @@ impl Edge {
             self.upstream.restate();
             return self.confirm(now, id, names as usize);
         }
-        let refused: Vec<PendingSubscription> =
-            client.subscribing.drain(..names as usize).collect();
+        let refused: Vec<PendingSubscription> = client
+            .subscribing
+            .drain(..(names as usize).min(client.subscribing.len()))
+            .collect();
         client.fulfil(Awaited::Subscription { names }, |reply| {
             reply.error("UPSTREAM the host did not confirm the subscription in time");
         });

@@ -233,6 +233,12 @@ impl Upstream {
         self.goodbye_said && (!self.session.is_connected() || self.session.is_drained())
     }
 
+    /// The host broke the protocol: nothing that it says can be matched to what it was asked any more.
+    pub(crate) fn give_up_session(&mut self) {
+        self.session.abandon();
+        self.part();
+    }
+
     /// Closes the connection once the peer has been told why, as far as the transport takes it.
     fn part(&mut self) {
         if let Some(id) = self.connection
@@ -402,8 +408,7 @@ impl Edge {
             } => {
                 if !self.handle_result(now, id, deliveries, refused) {
                     warn!(id, "the host answered a publication that is not the oldest");
-                    self.upstream.session.abandon();
-                    self.upstream.part();
+                    self.upstream.give_up_session();
                 }
             }
             Message::Delivery(delivery) => {

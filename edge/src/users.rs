@@ -1,6 +1,6 @@
 //! Who may do what, as the host told it last. The host is the authority; the edge enforces.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
@@ -63,7 +63,7 @@ pub(crate) struct Users {
     default: Rc<User>,
     known: bool,
     /// The users named since the host began to tell them all.
-    told: Option<Vec<Box<[u8]>>>,
+    told: Option<BTreeSet<Box<[u8]>>>,
 }
 
 impl Default for Users {
@@ -98,7 +98,7 @@ impl Users {
 impl Edge {
     /// The host is about to name all users.
     pub(crate) fn handle_rights_begin(&mut self) {
-        self.users.told = Some(Vec::new());
+        self.users.told = Some(BTreeSet::new());
     }
 
     /// All users are named: those that were not are gone.
@@ -108,7 +108,7 @@ impl Edge {
             .users
             .by_name
             .keys()
-            .filter(|name| !told.contains(name))
+            .filter(|name| !told.contains(*name))
             .cloned()
             .collect();
         for name in gone {
@@ -171,7 +171,7 @@ impl Edge {
             account,
         });
         if let Some(told) = &mut self.users.told {
-            told.push(name.into());
+            told.insert(name.into());
         }
         let before = self.users.by_name.insert(name.into(), Rc::clone(&user));
         if name == DEFAULT_USER {

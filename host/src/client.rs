@@ -29,6 +29,8 @@ pub(crate) struct Conversation {
 #[derive(Debug, Default)]
 pub(crate) struct Transaction {
     pub(crate) queued: Vec<OwnedRequest>,
+    /// Memory of what is queued; bounded like a request by `client-query-buffer-limit`.
+    pub(crate) bytes: usize,
     /// A command could not be queued, so nothing will be executed.
     pub(crate) failed: bool,
 }

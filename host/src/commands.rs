@@ -138,13 +138,12 @@ impl Host {
             command,
             Command::Multi | Command::Exec | Command::Discard | Command::Quit | Command::Reset
         );
+        let bytes_max = self.clients.limits().query_bytes_max;
         if !immediate
             && let Some(conversation) = self.conversation(caller)
             && let Some(transaction) = &mut conversation.transaction
         {
-            transaction.queued.push(OwnedRequest::from(request));
-            reply.simple("QUEUED");
-            return Flow::Next;
+            return queue(transaction, request, bytes_max, reply);
         }
         self.run(now, caller, command, request, reply)
     }
@@ -516,6 +515,10 @@ impl Host {
         let mut flow = Flow::Next;
         for victim in victims {
             if is_caller(victim) {
+                // It is told, and then closed, also at the end of a transaction.
+                if let Some(client) = self.clients.get_mut(victim) {
+                    client.session.closing = true;
+                }
                 flow = Flow::Close;
             } else {
                 self.close(victim, "CLIENT KILL");
@@ -523,6 +526,24 @@ impl Host {
         }
         flow
     }
+}
+
+/// Queues a request; a client that queues more than a request may take is closed.
+fn queue(
+    transaction: &mut Transaction,
+    request: Arguments<'_>,
+    bytes_max: usize,
+    reply: &mut Writer<'_>,
+) -> Flow {
+    let request = OwnedRequest::from(request);
+    transaction.bytes += request.memory();
+    if transaction.bytes > bytes_max {
+        reply.error("ERR the transaction exceeds client-query-buffer-limit");
+        return Flow::Close;
+    }
+    transaction.queued.push(request);
+    reply.simple("QUEUED");
+    Flow::Next
 }
 
 fn kind_of(command: Command) -> Kind {

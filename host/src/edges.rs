@@ -32,6 +32,8 @@ use crate::users::User;
 
 /// Most connections that may be in the middle of a handshake; more are closed at once.
 const HANDSHAKES_MAX: usize = 256;
+/// Most bytes that one edge may send while it does not take what it is sent; more end its session.
+const DEFERRED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Most edges; more are turned away.
 const EDGES_MAX: usize = 1_024;
 
@@ -58,8 +60,19 @@ pub(crate) struct Edge {
     stated: Option<HashSet<(Kind, Box<[u8]>)>>,
     /// What the edge said last about itself.
     figures: Vec<(String, u64)>,
+    /// What the edge sent while its link was full, encoded: it is executed when there is room for what
+    /// comes of it.
+    deferred: VecDeque<Vec<u8>>,
+    deferred_bytes: usize,
     parting: bool,
     flush_pending: bool,
+}
+
+impl Edge {
+    /// Whether what the edge sends has to wait.
+    fn must_defer(&self) -> bool {
+        self.session.is_full() || !self.deferred.is_empty()
+    }
 }
 
 pub(crate) struct Edges {
@@ -225,8 +238,23 @@ impl Edges {
 
     /// Sends a message to an edge, now or when it is back.
     pub(crate) fn send(&mut self, now: Now, edge: usize, message: &impl Encode) {
+        if !self.send_unless_too_long(now, edge, message)
+            && let Some(state) = self.edge_mut(edge)
+        {
+            // Without it the edge would not know what it missed: better it knows that it did.
+            warn!(
+                edge = state.session.name(),
+                "a message is too long for the link"
+            );
+            state.session.abandon();
+            self.part(edge);
+        }
+    }
+
+    /// As [`send`](Self::send); false when the message is longer than the link takes.
+    fn send_unless_too_long(&mut self, now: Now, edge: usize, message: &impl Encode) -> bool {
         let Some(state) = self.edge_mut(edge) else {
-            return;
+            return true;
         };
         if state.session.is_full() && !state.session.is_connected() {
             // What a link that is down may cost is the window.
@@ -234,12 +262,34 @@ impl Edges {
         }
         match state.session.send(now, message) {
             Ok(()) | Err(SendError::Closing) => self.mark_unflushed(edge),
+            Err(SendError::TooLong { .. }) => return false,
             Err(error) => {
                 if state.connection.is_some() && !state.parting {
                     warn!(edge = state.session.name(), %error, "an edge does not keep up");
                 }
                 self.part(edge);
             }
+        }
+        true
+    }
+
+    /// Keeps a message of an edge whose link is full. The edge's own window bounds what it sends without
+    /// an answer, but not what it sends altogether.
+    fn defer(&mut self, edge: usize, message: &Message<'_>) {
+        let Some(state) = self.edge_mut(edge) else {
+            return;
+        };
+        let mut bytes = Vec::with_capacity(message.encoded_len());
+        message.encode(&mut bytes);
+        state.deferred_bytes += bytes.len();
+        state.deferred.push_back(bytes);
+        if state.deferred_bytes > DEFERRED_BYTES_MAX {
+            warn!(
+                edge = state.session.name(),
+                "an edge does not keep up and sends on"
+            );
+            state.session.abandon();
+            self.part(edge);
         }
     }
 
@@ -324,14 +374,15 @@ impl Edges {
             return Some(Time::ZERO);
         }
         let sessions = self.iter().filter_map(|edge| edge.session.next_deadline());
-        let handshakes = self
-            .places
-            .iter()
-            .filter(|_| self.handshakes > 0)
-            .filter_map(|place| match place {
-                Some((_, Place::Handshake(handshake))) => handshake.state.next_deadline(),
-                _ => None,
-            });
+        let places: &[_] = if self.handshakes > 0 {
+            &self.places
+        } else {
+            &[]
+        };
+        let handshakes = places.iter().filter_map(|place| match place {
+            Some((_, Place::Handshake(handshake))) => handshake.state.next_deadline(),
+            _ => None,
+        });
         sessions.chain(handshakes).min()
     }
 
@@ -448,6 +499,9 @@ impl Host {
         let mut input = state.session.open(bytes);
         while let Some(state) = self.edges.edge_mut(edge) {
             match input.next(&mut state.session, now) {
+                Ok(Some(Event::Message(message))) if state.must_defer() => {
+                    self.edges.defer(edge, &message);
+                }
                 Ok(Some(Event::Message(message))) => self.handle_message(now, edge, message),
                 Ok(Some(Event::Goodbye)) => {
                     info!(edge = state.session.name(), "the edge said goodbye");
@@ -463,8 +517,22 @@ impl Host {
                 }
             }
         }
+        self.execute_deferred(now, edge);
         self.edges.mark_unflushed(edge);
         self.apply_user_changes(now, None);
+    }
+
+    /// Executes what an edge sent while its link was full, as far as there is room now.
+    fn execute_deferred(&mut self, now: Now, edge: usize) {
+        while let Some(state) = self.edges.edge_mut(edge)
+            && !state.session.is_full()
+            && let Some(bytes) = state.deferred.pop_front()
+        {
+            state.deferred_bytes -= bytes.len();
+            if let Ok(message) = Message::decode(&bytes) {
+                self.handle_message(now, edge, message);
+            }
+        }
     }
 
     fn receive_handshake(&mut self, now: Now, id: ConnectionId, bytes: &[u8]) {
@@ -557,7 +625,9 @@ impl Host {
         let free = self.edges.edges.iter().position(Option::is_none);
         let edge = free.unwrap_or(self.edges.edges.len());
         if edge >= EDGES_MAX {
-            warn!(edge = %authenticated.name, "too many edges");
+            if let Some(held_back) = self.edges_refused.pass(now) {
+                warn!(edge = %authenticated.name, held_back, "too many edges");
+            }
             return self.refuse_lost(id, 0, authenticated);
         }
         if free.is_none() {
@@ -584,6 +654,8 @@ impl Host {
             clients: HashMap::new(),
             stated: None,
             figures: Vec::new(),
+            deferred: VecDeque::new(),
+            deferred_bytes: 0,
             parting: false,
             flush_pending: false,
         });
@@ -864,7 +936,15 @@ impl Host {
             close: flow == Flow::Close,
             bytes: &reply,
         });
-        self.edges.send(now, edge, &message);
+        if !self.edges.send_unless_too_long(now, edge, &message) {
+            let refusal = Message::ClientReply(ClientReply {
+                client,
+                last: true,
+                close: flow == Flow::Close,
+                bytes: b"-ERR the reply is too long for the link between edge and host\r\n",
+            });
+            self.edges.send(now, edge, &refusal);
+        }
         self.give_back(reply);
     }
 }
