@@ -3,7 +3,7 @@
 use goblin_protocol::service::Core;
 use goblin_protocol::session::Environment;
 
-use super::world::World;
+use super::world::{World, config};
 
 #[test]
 fn a_clients_own_publication_follows_the_reply() {
@@ -52,4 +52,32 @@ fn draining_answers_closes_and_says_goodbye() {
     world.edge_sees(edge, "goodbye");
     let late = world.client();
     assert!(world.is_closed(late));
+}
+
+#[test]
+fn a_transaction_that_queues_more_than_a_request_may_take_closes_its_client() {
+    let mut config = config();
+    config.clients.query_bytes_max = 10_000;
+    let mut world = World::with(config);
+    let bob = world.client();
+    world.sends(bob, "MULTI");
+    let value = "x".repeat(3_000);
+    for _ in 0..4 {
+        world.sends(bob, &format!("SET k {value}"));
+    }
+    assert!(
+        world
+            .takes(bob)
+            .ends_with("-ERR the transaction exceeds client-query-buffer-limit")
+    );
+    assert!(world.is_closed(bob));
+}
+
+#[test]
+fn a_client_that_kills_itself_in_a_transaction_is_closed_behind_the_reply() {
+    let mut world = World::new();
+    let bob = world.client();
+    world.sends(bob, "MULTI\nCLIENT KILL SKIPME no ID 1\nPING\nEXEC");
+    world.sees(bob, "+OK +QUEUED +QUEUED *2 :1 +PONG");
+    assert!(world.is_closed(bob));
 }

@@ -191,3 +191,38 @@ fn a_session_that_does_not_come_back_is_over() {
     world.sends(bob, "PUBLISH a x");
     world.sees(bob, ":0");
 }
+
+#[test]
+fn a_reply_that_is_too_long_for_the_link_is_an_error_and_the_next_is_its_own() {
+    let mut config = config();
+    config.link.message_bytes_max = 4 * 1024;
+    let mut world = World::with(config);
+    let edge = world.edge();
+    world.edge_opens(edge, 7, "default");
+    let value = "x".repeat(3_000);
+    world.edge_passes(edge, 7, &format!("SET k {value}\nMGET k k\nPING"));
+    world.edge_sees(
+        edge,
+        "7: +OK\n7: -ERR the reply is too long for the link between edge and host\n7: +PONG",
+    );
+    assert!(world.edge_is_up(edge));
+}
+
+#[test]
+fn what_an_edge_asks_for_while_it_does_not_read_waits_until_it_does() {
+    let mut config = config();
+    config.link.window_bytes = 8 * 1024;
+    config.link.backlog_bytes_max = 8 * 1024;
+    let mut world = World::with(config);
+    let edge = world.edge();
+    world.edge_opens(edge, 7, "default");
+    let value = "x".repeat(3_000);
+    world.edge_passes(edge, 7, &format!("SET k {value}"));
+    world.edge_sees(edge, "7: +OK");
+    world.edge_goes_deaf(edge);
+    world.edge_passes(edge, 7, &["GET k"; 40].join("\n"));
+    assert!(world.edge_is_up(edge));
+    world.edge_listens_again(edge);
+    let all = vec![format!("7: {value}"); 40].join("\n");
+    world.edge_sees(edge, &all);
+}

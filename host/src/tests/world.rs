@@ -218,6 +218,16 @@ impl World {
     }
 
     /// Bytes on the edge's connection that are no frames.
+    /// The edge reads again what waits for it.
+    pub(super) fn edge_listens_again(&mut self, edge: usize) {
+        self.edges[edge].deaf = false;
+        if let Some(id) = self.edges[edge].connection {
+            while self.flush(id) {
+                self.settle();
+            }
+        }
+    }
+
     pub(super) fn edge_talks_nonsense(&mut self, edge: usize) {
         let id = self.connection_of(edge);
         self.host.handle_received(self.now(), id, &[0xFF; 64]);
