@@ -69,7 +69,8 @@ fn an_edge_without_its_host_starts_says_so_once_and_rejects() {
 fn rejected_publications_are_delivered_to_nobody() {
     let place = Place::new();
     let mut host = Host::start(&place, &[]);
-    let edge = edge(&place, host.edges, &["--on-gap", "keep"]);
+    let soon = ["--on-gap", "keep", "--link-resume-timeout-ms", "500"];
+    let edge = edge(&place, host.edges, &soon);
     edge.wait_for_link();
     let mut subscriber = Client::connect(&edge.clients);
     subscriber.subscribe(&["a"]);
@@ -77,8 +78,8 @@ fn rejected_publications_are_delivered_to_nobody() {
     assert_eq!(publisher.publish("a", "before"), 1);
     subscriber.expect_message("a", "before");
     host.process.kill();
-    // The first may still have been on its way when the link broke; then it was delivered, and its
-    // reply is an error all the same.
+    // The first may still have been on its way when the link broke; then it was delivered, and is
+    // answered, with an error all the same, when the session cannot be resumed any more.
     expect_upstream_error(&publisher.call(&["PUBLISH", "a", "breaking"]));
     for _ in 0..3 {
         expect_upstream_error(&publisher.call(&["PUBLISH", "a", "while away"]));
