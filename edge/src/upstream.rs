@@ -598,22 +598,20 @@ impl Edge {
                 match client.session.replies.front() {
                     Some(Awaited::Command) => {
                         client.fail_transaction();
-                        let executed = client.exchange.take().is_some_and(|exchange| {
-                            matches!(
-                                *exchange,
-                                Exchange::Execution(Execution {
-                                    executed: Some(_),
-                                    ..
-                                })
-                            )
-                        });
-                        if executed {
-                            // Only the confirmation of its subscriptions is missing.
-                            self.drop_waiting_subscriptions(now, id);
-                            self.answer_unknown(id);
-                            continue;
+                        match client.exchange.take().as_deref() {
+                            Some(Exchange::Execution(Execution {
+                                executed: Some(_), ..
+                            })) => {
+                                // Only the confirmation of its subscriptions is missing.
+                                self.drop_waiting_subscriptions(now, id);
+                            }
+                            Some(Exchange::Authentication(_)) => {
+                                // Who it is may be another for the host than for this edge.
+                                client.abandoned_replies += 1;
+                                client.session.closing = true;
+                            }
+                            _ => client.abandoned_replies += 1,
                         }
-                        client.abandoned_replies += 1;
                         self.answer_unknown(id);
                     }
                     Some(Awaited::Subscription { .. }) => self.give_up_subscription(now, id),

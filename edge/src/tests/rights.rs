@@ -2,7 +2,7 @@
 
 use goblin_protocol::link::message::Message;
 
-use super::world::{World, config};
+use super::world::{TIMEOUT_MS, World, config};
 
 #[test]
 fn strangers_are_not_served_before_the_host_has_told_who_may_do_what() {
@@ -118,4 +118,20 @@ fn a_user_whose_rules_are_not_understood_may_do_nothing() {
     assert!(world.is_closed(alice));
     world.sends(bob, "PUBLISH a x");
     assert!(world.takes(bob).starts_with("-NOPERM"));
+}
+
+#[test]
+fn a_client_whose_password_the_host_may_have_accepted_unheard_is_closed() {
+    let mut world = World::alone(config());
+    world.users = vec![
+        ("default", "on nopass ~* &* +@all"),
+        ("bob", "on ~* &* +@all"),
+    ];
+    world.link_comes_up();
+    let bob = world.client();
+    world.sends(bob, "AUTH bob x");
+    world.link_breaks();
+    world.wait(TIMEOUT_MS);
+    assert!(world.takes(bob).starts_with("-UPSTREAM"));
+    assert!(world.is_closed(bob));
 }
