@@ -4,30 +4,32 @@
 //! carries a session, which outlives it. An edge is named by its place in the table; its number on the
 //! link is that plus one, because 0 is the host.
 //!
+//! Here is the table and what moves it; `admission` lets an edge in, `messages` does what it says.
+//!
 //! Invariant: a place is `Edge(i)` exactly for the connection of edge `i`.
+
+mod admission;
+mod messages;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write;
 use std::io::IoSlice;
 use std::sync::Arc;
 
-use goblin_protocol::link::handshake::{Authenticated, HostHandshake, Nonce};
-use goblin_protocol::link::message::{
-    self, ClientOpen, ClientReply, DeliveryBy, Encode, Interest, Message,
-};
-use goblin_protocol::link::session::{self, Event, HostIdentity, Session};
-use goblin_protocol::link::{LinkError, SendError};
-use goblin_protocol::resp::{OwnedRequest, Version, Writer};
+use goblin_protocol::link::SendError;
+use goblin_protocol::link::handshake::{HostHandshake, Nonce};
+use goblin_protocol::link::message::{Encode, Message};
+use goblin_protocol::link::session::{self, Event, Session};
+use goblin_protocol::resp::OwnedRequest;
 use goblin_protocol::service::{Action, ConnectionId, OUTPUT_SLICES_MAX};
-use goblin_protocol::session::{Flow, Info, Publication};
+use goblin_protocol::session::Info;
 use goblin_protocol::table::{Kind, SubscriberId};
 use goblin_protocol::time::{Now, Time};
 use tracing::{info, warn};
 
-use crate::client::{Caller, Conversation, RemoteClient};
+use crate::client::RemoteClient;
 use crate::config::Config;
 use crate::host::{Host, Randomness};
-use crate::publications::Origin;
 use crate::users::User;
 
 /// Most connections that may be in the middle of a handshake; more are closed at once.
@@ -522,160 +524,6 @@ impl Host {
         self.apply_user_changes(now, None);
     }
 
-    /// Executes what an edge sent while its link was full, as far as there is room now.
-    fn execute_deferred(&mut self, now: Now, edge: usize) {
-        while let Some(state) = self.edges.edge_mut(edge)
-            && !state.session.is_full()
-            && let Some(bytes) = state.deferred.pop_front()
-        {
-            state.deferred_bytes -= bytes.len();
-            if let Ok(message) = Message::decode(&bytes) {
-                self.handle_message(now, edge, message);
-            }
-        }
-    }
-
-    fn receive_handshake(&mut self, now: Now, id: ConnectionId, bytes: &[u8]) {
-        let Some(handshake) = self.edges.handshake_mut(id) else {
-            return;
-        };
-        if handshake.parting {
-            return;
-        }
-        match handshake.state.handle_received(bytes) {
-            Ok(None) => self.edges.actions.push_back(Action::Flush(id)),
-            Ok(Some(edge)) => self.admit(now, id, &edge),
-            Err(error) => self.end_handshake(now, id, &error),
-        }
-    }
-
-    fn end_handshake(&mut self, now: Now, id: ConnectionId, error: &LinkError) {
-        if let Some(handshake) = self.edges.handshake_mut(id) {
-            if let Some(held_back) = self.edges_refused.pass(now) {
-                warn!(address = %handshake.address, %error, held_back, "an edge was refused");
-            }
-            handshake.parting = true;
-            self.edges.flush_and_close(id);
-        }
-    }
-
-    /// An edge has proved itself: its session goes on, begins, or is lost.
-    fn admit(&mut self, now: Now, id: ConnectionId, authenticated: &Authenticated) {
-        if let Some(previous) = authenticated.previous
-            && let Some(edge) = self.edges.by_session.get(&previous).copied()
-        {
-            self.lose_edge(edge, "the edge gave its session up");
-        }
-        match self.edges.by_session.get(&authenticated.session).copied() {
-            Some(edge) => self.resume_edge(now, id, edge, authenticated),
-            None if authenticated.fresh => self.begin_edge(now, id, authenticated),
-            None => self.refuse_lost(id, 0, authenticated),
-        }
-    }
-
-    fn resume_edge(
-        &mut self,
-        now: Now,
-        id: ConnectionId,
-        edge: usize,
-        authenticated: &Authenticated,
-    ) {
-        let identity = self.identity(edge);
-        let Some(state) = self.edges.edge_mut(edge) else {
-            return;
-        };
-        let before = state.connection.take();
-        state.parting = false;
-        match state.session.accept_resumed(now, authenticated, identity) {
-            Ok(()) => {
-                state.connection = Some(id);
-                info!(edge = state.session.name(), "link resumed");
-                self.edges.set_place(id, Some(Place::Edge(edge)));
-                self.edges.mark_unflushed(edge);
-            }
-            Err(loss) => {
-                self.lose_edge(edge, &loss.to_string());
-                self.refuse_lost(id, edge, authenticated);
-            }
-        }
-        if let Some(before) = before {
-            self.edges.set_place(before, None);
-            self.edges.actions.push_back(Action::Close(before));
-        }
-    }
-
-    fn refuse_lost(&mut self, id: ConnectionId, edge: usize, authenticated: &Authenticated) {
-        let identity = self.identity(edge);
-        if let Some(handshake) = self.edges.handshake_mut(id) {
-            info!(edge = %authenticated.name, "an edge's session is not known here: it begins anew");
-            handshake.state.refuse_lost(authenticated, identity);
-            handshake.parting = true;
-            self.edges.flush_and_close(id);
-        }
-    }
-
-    fn identity(&self, edge: usize) -> HostIdentity {
-        HostIdentity {
-            instance: self.edges.instance,
-            edge_number: self.edges.number(edge),
-        }
-    }
-
-    fn begin_edge(&mut self, now: Now, id: ConnectionId, authenticated: &Authenticated) {
-        let free = self.edges.edges.iter().position(Option::is_none);
-        let edge = free.unwrap_or(self.edges.edges.len());
-        if edge >= EDGES_MAX {
-            if let Some(held_back) = self.edges_refused.pass(now) {
-                warn!(edge = %authenticated.name, held_back, "too many edges");
-            }
-            return self.refuse_lost(id, 0, authenticated);
-        }
-        if free.is_none() {
-            self.edges.edges.push(None);
-        }
-        let address = self
-            .edges
-            .handshake_mut(id)
-            .map(|handshake| std::mem::take(&mut handshake.address))
-            .unwrap_or_default();
-        info!(edge = %authenticated.name, %address, "link up");
-        let session = Session::accept_fresh(
-            self.edges.config.clone(),
-            now,
-            authenticated,
-            self.identity(edge),
-        );
-        self.edges.by_session.insert(authenticated.session, edge);
-        self.edges.sessions_begun += 1;
-        self.edges.edges[edge] = Some(Edge {
-            session,
-            connection: Some(id),
-            address,
-            clients: HashMap::new(),
-            stated: None,
-            figures: Vec::new(),
-            deferred: VecDeque::new(),
-            deferred_bytes: 0,
-            parting: false,
-            flush_pending: false,
-        });
-        self.edges.set_place(id, Some(Place::Edge(edge)));
-        self.tell_all_users(now, edge);
-        self.edges.mark_unflushed(edge);
-    }
-
-    fn tell_all_users(&mut self, now: Now, edge: usize) {
-        self.edges.send(now, edge, &Message::RightsBegin);
-        for (user, rules) in self.users.snapshot() {
-            let message = Message::Rights {
-                user,
-                rules: &rules,
-            };
-            self.edges.send(now, edge, &message);
-        }
-        self.edges.send(now, edge, &Message::RightsEnd);
-    }
-
     /// The session is over: the edge's interest and the clients behind it are gone.
     fn lose_edge(&mut self, edge: usize, why: &str) {
         let Some(state) = self.edges.edges.get_mut(edge).and_then(Option::take) else {
@@ -754,197 +602,5 @@ impl Host {
             self.lose_edge(edge, &loss);
         }
         self.edges.mark_unflushed(edge);
-    }
-
-    fn time_out_handshakes(&mut self, now: Now) {
-        let mut late = Vec::new();
-        for (id, place) in self.edges.places.iter_mut().flatten() {
-            if let Place::Handshake(handshake) = place
-                && !handshake.parting
-                && let Err(error) = handshake.state.handle_time(now)
-            {
-                late.push((*id, error));
-            }
-        }
-        for (id, error) in late {
-            self.end_handshake(now, id, &error);
-        }
-    }
-
-    fn handle_message(&mut self, now: Now, edge: usize, message: Message<'_>) {
-        match message {
-            Message::Publication(publication) => {
-                self.handle_publication(now, edge, publication);
-            }
-            Message::ClientCommand(command) => {
-                let mut request = std::mem::take(&mut self.edges.request);
-                request.clear();
-                for word in command.arguments.iter() {
-                    request.push(word);
-                }
-                self.execute_remote(now, edge, command.client, command.version, &request);
-                self.edges.request = request;
-            }
-            Message::Interest(interest) => self.handle_interest(now, edge, interest),
-            Message::InterestBegin { .. } => {
-                if let Some(state) = self.edges.edge_mut(edge) {
-                    state.stated = Some(HashSet::new());
-                }
-            }
-            Message::InterestEnd { token, .. } => {
-                self.drop_unstated_interest(edge);
-                self.edges
-                    .send(now, edge, &Message::InterestConfirmed { token });
-            }
-            Message::ClientOpen(client) => self.open_remote(edge, client),
-            Message::ClientClose { client } => {
-                if let Some(state) = self.edges.edge_mut(edge) {
-                    state.clients.remove(&client);
-                }
-            }
-            Message::Statistics(statistics) => {
-                if let Some(state) = self.edges.edge_mut(edge) {
-                    state.figures = statistics
-                        .iter()
-                        .map(|(name, value)| (name.to_owned(), value))
-                        .collect();
-                }
-            }
-            Message::InterestConfirmed { .. }
-            | Message::PublicationResult { .. }
-            | Message::Delivery(_)
-            | Message::ClientReply(_)
-            | Message::ClientClosed { .. }
-            | Message::Rights { .. }
-            | Message::RightsBegin
-            | Message::RightsEnd
-            | Message::RightsGone { .. } => {
-                // The session refuses what only a host sends.
-            }
-        }
-    }
-
-    fn handle_publication(&mut self, now: Now, edge: usize, publication: message::Publication<'_>) {
-        let origin = match publication.delivery {
-            DeliveryBy::Edge => Origin::Edge(edge),
-            DeliveryBy::Host => Origin::EdgeHostOrdered(edge),
-        };
-        let elsewhere = self.deliver(
-            now,
-            origin,
-            Publication {
-                kind: publication.kind,
-                channel: publication.channel,
-                payload: publication.payload,
-            },
-        );
-        let result = Message::PublicationResult {
-            id: publication.id,
-            deliveries: elsewhere + u64::from(publication.delivered_here),
-            refused: "",
-        };
-        self.edges.send(now, edge, &result);
-    }
-
-    /// The edge's statement is complete: what it did not name is gone.
-    fn drop_unstated_interest(&mut self, edge: usize) {
-        let who = subscriber(edge);
-        let Some(stated) = self
-            .edges
-            .edge_mut(edge)
-            .and_then(|state| state.stated.take())
-        else {
-            return;
-        };
-        for kind in Kind::ALL {
-            let gone: Vec<Box<[u8]>> = self
-                .interest
-                .names_of(who, kind)
-                .map(|name| (kind, name.into()))
-                .filter(|stands| !stated.contains(stands))
-                .map(|(_, name)| name)
-                .collect();
-            for name in gone {
-                self.interest.unsubscribe(who, kind, &name);
-            }
-        }
-    }
-
-    fn handle_interest(&mut self, now: Now, edge: usize, interest: Interest<'_>) {
-        let who = subscriber(edge);
-        if let Some(stated) = self
-            .edges
-            .edge_mut(edge)
-            .and_then(|state| state.stated.as_mut())
-        {
-            stated.insert((interest.kind, interest.name.into()));
-        }
-        if interest.count == 0 {
-            self.interest.unsubscribe(who, interest.kind, interest.name);
-        } else {
-            self.interest
-                .subscribe(who, interest.kind, interest.name, interest.count);
-        }
-        if interest.token > 0 {
-            let token = interest.token;
-            self.edges
-                .send(now, edge, &Message::InterestConfirmed { token });
-        }
-    }
-
-    fn open_remote(&mut self, edge: usize, client: ClientOpen<'_>) {
-        let user = self.users.get(client.user).map(Arc::clone);
-        let conversation = match user {
-            Some(user) => Conversation {
-                authenticated: true,
-                ..Conversation::new(user)
-            },
-            None => Conversation::new(self.users.default_user()),
-        };
-        if let Some(state) = self.edges.edge_mut(edge) {
-            state.clients.insert(
-                client.client,
-                RemoteClient {
-                    conversation,
-                    address: client.address.into(),
-                    name: client.name.into(),
-                },
-            );
-        }
-    }
-
-    fn execute_remote(
-        &mut self,
-        now: Now,
-        edge: usize,
-        client: u64,
-        version: Version,
-        request: &OwnedRequest,
-    ) {
-        let mut reply = std::mem::take(&mut self.reply);
-        let mut writer = Writer::new(&mut reply, version);
-        let caller = Caller::Remote { edge, client };
-        let flow = if self.edges.client(edge, client).is_some() && !request.arguments().is_empty() {
-            self.dispatch(now, caller, request.arguments(), &mut writer)
-        } else {
-            writer.error("UPSTREAM the host does not know this client any more");
-            Flow::Next
-        };
-        let message = Message::ClientReply(ClientReply {
-            client,
-            last: true,
-            close: flow == Flow::Close,
-            bytes: &reply,
-        });
-        if !self.edges.send_unless_too_long(now, edge, &message) {
-            let refusal = Message::ClientReply(ClientReply {
-                client,
-                last: true,
-                close: flow == Flow::Close,
-                bytes: b"-ERR the reply is too long for the link between edge and host\r\n",
-            });
-            self.edges.send(now, edge, &refusal);
-        }
-        self.give_back(reply);
     }
 }
